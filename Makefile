@@ -1,0 +1,55 @@
+# `make run` starts the application, `make test` tests it; both make what they need first.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: run test test-all bench lint format models browser clean
+
+run: .venv/.installed
+	@$(BIN)/python -m core models
+	@$(BIN)/python app.py
+
+test: .venv/.installed-dev models browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+test-all: .venv/.installed-dev models browser
+	$(BIN)/python -m pytest -m "slow or not slow" --timeout 3600
+
+bench: .venv/.installed-dev models
+	@for file in tests/bench/[a-z]*.py; do $(BIN)/python -m tests.bench.$$(basename $$file .py) || exit 1; done
+
+lint: .venv/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: .venv/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+models: .venv/.installed-dev
+	@$(BIN)/python -m core models
+
+browser:
+	@command -v chromium >/dev/null || { \
+	  echo "Installing Chromium for the browser tests"; \
+	  sudo=$$([ "$$(id -u)" = 0 ] || echo sudo); \
+	  $$sudo apt-get update -q && $$sudo apt-get install -q -y --no-install-recommends chromium fonts-dejavu-core; }
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "SubMix Studio needs Python 3.11 or newer; set PYTHON=/path/to/one."; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/.installed: requirements.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --requirement requirements.txt
+	$(BIN)/python -m pip check
+	@touch $@
+
+.venv/.installed-dev: requirements.txt requirements-dev.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --requirement requirements-dev.txt
+	$(BIN)/python -m pip check
+	@touch $@ .venv/.installed

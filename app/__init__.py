@@ -1,0 +1,1 @@
+"""The Gradio side: panels format and wire, `core` computes."""

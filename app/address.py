@@ -1,0 +1,71 @@
+"""The page's address carries the panel and its settings, so that a link opens the same view. Never text."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import gradio as gr
+from gradio.components import Component
+
+PANEL = "panel"
+
+
+@dataclass(frozen=True)
+class AddressField:
+    """A control whose value is kept in the address under `name`."""
+
+    name: str
+    control: Component
+    low: float
+    high: float
+    whole: bool = False
+
+    def read(self, params: Mapping[str, str]) -> float | int | None:
+        """The value in the address, if there is one and it lies within the control's limits."""
+        try:
+            value = float(params[self.name])
+        except (KeyError, ValueError):
+            return None
+        if not self.low <= value <= self.high:  # also false for NaN
+            return None
+        return round(value) if self.whole else value
+
+
+# One place in the browser that writes the address; it replaces, so that Back leaves the page.
+SCRIPT = """
+<script>
+window.studioAddress = (name, value) => {
+  const url = new URL(window.location.href);
+  url.searchParams.set(name, value);
+  window.history.replaceState(window.history.state, "", url);
+};
+</script>
+"""
+
+COPY_LINK = "() => navigator.clipboard.writeText(window.location.href)"
+
+
+def remember(field: AddressField) -> None:
+    """Write the control's value into the address whenever it changes."""
+    field.control.change(  # type: ignore[attr-defined]
+        fn=None, inputs=[field.control], js=f"(value) => studioAddress({field.name!r}, value)"
+    )
+
+
+def remember_tab(tab: gr.Tab, panel: str) -> None:
+    """Write the open panel into the address."""
+    tab.select(fn=None, js=f"() => studioAddress({PANEL!r}, {panel!r})")
+
+
+def restore(demo: gr.Blocks, tabs: gr.Tabs, panels: list[str], fields: list[AddressField]) -> None:
+    """On opening a page, set the panel and the controls from the address; what makes no sense is ignored."""
+
+    def open_view(request: gr.Request) -> list[object]:
+        params = {key: str(value) for key, value in dict(request.query_params or {}).items()}
+        panel = params.get(PANEL)
+        found: list[object] = [gr.Tabs(selected=panel) if panel in panels else gr.skip()]
+        for field in fields:
+            value = field.read(params)
+            found.append(gr.skip() if value is None else value)
+        return found
+
+    demo.load(open_view, outputs=[tabs, *(field.control for field in fields)], api_visibility="private")

@@ -1,0 +1,1 @@
+"""Pieces of pages: theme, header, escaped text."""

@@ -1,0 +1,61 @@
+"""Assembles the pages and says how they are served."""
+
+from typing import Any
+
+import gradio as gr
+
+from app.address import SCRIPT, remember_tab, restore
+from app.components import header
+from app.components.markup import notice
+from app.components.theme import css_path, theme
+from app.identity import Curators
+from app.panels import curator, log, predict
+from app.server import middleware
+from core.settings import Settings
+from core.studio import Studio
+
+
+def build_demo(studio: Studio) -> gr.Blocks:
+    """The whole application as Gradio Blocks, not yet served."""
+    curators = Curators(studio.settings)
+    with gr.Blocks(title="SubMix Studio", analytics_enabled=False, fill_width=True) as demo:
+        token = gr.BrowserState("", storage_key="submix-studio-curator")
+        header.build()
+        if studio.store_problem:
+            gr.HTML(notice(f"{studio.store_problem} Only the public model answers.", kind="problem"))
+        with gr.Tabs(elem_id="panels") as tabs:
+            with gr.Tab("Predict", id="predict") as predict_tab:
+                fields = predict.build(studio)
+            with gr.Tab("Log", id="log") as log_tab:
+                refresh = log.build(studio, curators, token)
+        if studio.settings.curator_password is not None:
+            curator.build(curators, token)
+        remember_tab(predict_tab, "predict")
+        remember_tab(log_tab, "log")
+        refresh(log_tab.select)
+        restore(demo, tabs, ["predict", "log"], fields)
+    demo.queue(max_size=studio.settings.queue_size, api_open=False, default_concurrency_limit=8)
+    return demo
+
+
+def launch_options(settings: Settings) -> dict[str, Any]:
+    """Everything `launch` is told: what is not needed is off, and nothing is served but the page."""
+    return {
+        "server_name": settings.host,
+        "server_port": settings.port or None,
+        "theme": theme(),
+        "css_paths": css_path(),
+        "head": SCRIPT,
+        "footer_links": ["api", "settings"],
+        "max_file_size": f"{settings.max_upload_mb}mb",
+        "app_kwargs": {"middleware": middleware(settings.max_upload_mb)},
+        "run_history": False,
+        "enable_monitoring": False,
+        "strict_cors": True,
+        "allowed_paths": [],
+        "show_error": False,
+        "share": False,
+        "pwa": False,
+        "mcp_server": True,
+        "quiet": True,
+    }

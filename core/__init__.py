@@ -1,0 +1,3 @@
+"""SubMix Studio without its pages: private prediction, sanitizing, detection and attacks on text."""
+
+__version__ = "0.1.0"

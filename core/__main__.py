@@ -1,0 +1,30 @@
+"""The command line: `python -m core COMMAND`."""
+
+import sys
+
+import typer
+
+from core.commands import ledger, log, models
+from core.errors import StudioError
+
+app = typer.Typer(
+    help="SubMix Studio on files and scripts; the application itself is `python app.py`.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+app.command("models")(models.bring_models)
+app.add_typer(ledger.app, name="ledger")
+app.add_typer(log.app, name="log")
+
+
+def main() -> None:
+    """Run a command; an expected error is one sentence on standard error and exit code 1."""
+    try:
+        app()
+    except StudioError as error:
+        typer.echo(f"Error: {error}", err=True)
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Word vectors and what perturbs text with them."""

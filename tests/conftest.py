@@ -1,0 +1,26 @@
+"""Fixtures for all rings: settings in temporary folders, tiny real models."""
+
+from pathlib import Path
+
+import pytest
+
+from core.settings import Settings
+from tests.tiny import make_model
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings that touch nothing outside the test's own folder but the shared model cache."""
+    return Settings(_env_file=None, data_dir=tmp_path / "data")  # type: ignore[call-arg]
+
+
+@pytest.fixture(scope="session")
+def tiny_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny Llama-type model."""
+    return make_model(tmp_path_factory.mktemp("llama"), "llama")
+
+
+@pytest.fixture(scope="session")
+def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a tiny GPT-2-type model."""
+    return make_model(tmp_path_factory.mktemp("gpt2"), "gpt2")
