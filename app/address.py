@@ -30,16 +30,19 @@ class AddressField:
         return round(value) if self.whole else value
 
 
-# One place in the browser that writes the address; it replaces, so that Back leaves the page.
+# One place in the browser that writes the address; it replaces, so that Back leaves the page. Controls also
+# report a change while the page is being set up, so nothing is written until the view was restored.
 SCRIPT = """
 <script>
 window.studioAddress = (name, value) => {
+  if (!window.studioRestored) return;
   const url = new URL(window.location.href);
   url.searchParams.set(name, value);
   window.history.replaceState(window.history.state, "", url);
 };
 </script>
 """
+_RESTORED = "() => { setTimeout(() => { window.studioRestored = true; }, 250); }"
 
 COPY_LINK = "() => navigator.clipboard.writeText(window.location.href)"
 
@@ -68,4 +71,6 @@ def restore(demo: gr.Blocks, tabs: gr.Tabs, panels: list[str], fields: list[Addr
             found.append(gr.skip() if value is None else value)
         return found
 
-    demo.load(open_view, outputs=[tabs, *(field.control for field in fields)], api_visibility="private")
+    outputs = [tabs, *(field.control for field in fields)]
+    opened = demo.load(open_view, outputs=outputs, api_visibility="private", show_progress="hidden")
+    opened.then(fn=None, js=_RESTORED)

@@ -4,6 +4,7 @@ import os
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -41,9 +42,11 @@ class BodyLimit:
 
         try:
             await self.app(scope, counted, answer)
-        finally:
-            if refused:
-                await self._refuse(scope, receive, send)
+        except ClientDisconnect:
+            if not refused:
+                raise
+        if refused:
+            await self._refuse(scope, receive, send)
 
     async def _refuse(self, scope: Scope, receive: Receive, send: Send) -> None:
         text = f"This request is larger than {self.limit // 1_000_000} MB, the most that is taken here."

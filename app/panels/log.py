@@ -18,6 +18,7 @@ from core.studio import Studio
 ANY = "any"
 _PERIODS = {"the last hour": 1, "the last day": 24, "the last week": 168, "all time": 0}
 _ROWS = 200
+_CLICK_DOWNLOAD = "() => document.querySelector('#log-download').click()"
 
 
 def build(studio: Studio, curators: Curators, token: gr.BrowserState) -> Callable[[Any], None]:
@@ -33,8 +34,10 @@ def build(studio: Studio, curators: Curators, token: gr.BrowserState) -> Callabl
         action = gr.Textbox(label="Action contains", max_lines=1, scale=1)
     with gr.Row():
         refresh = gr.Button("Refresh", variant="primary", min_width=120)
-        csv = gr.DownloadButton("Export CSV", min_width=120)
-        jsonl = gr.DownloadButton("Export JSONL", min_width=120)
+        csv = gr.Button("Export CSV", min_width=120)
+        jsonl = gr.Button("Export JSONL", min_width=120)
+        # A download button fetches what it held before the click, so a hidden one is filled, then clicked.
+        download = gr.DownloadButton("Download", visible="hidden", elem_id="log-download")
     events = gr.HTML(elem_id="log-events")
     sessions = gr.HTML(elem_id="log-sessions")
     gr.HTML("<h2>Ledger</h2>")
@@ -107,8 +110,9 @@ def build(studio: Studio, curators: Curators, token: gr.BrowserState) -> Callabl
         )
 
     show_on(refresh.click, period.change, panel.change, outcome.change, action.submit, token.change)
-    csv.click(write_csv, filters, csv, api_visibility="private")
-    jsonl.click(write_jsonl, filters, jsonl, api_visibility="private")
+    for button, write in ((csv, write_csv), (jsonl, write_jsonl)):
+        written = button.click(write, filters, download, api_visibility="private")
+        written.success(fn=None, js=_CLICK_DOWNLOAD)
     verify.click(check, [token], verdict, api_visibility="private")
     return show_on
 

@@ -1,12 +1,13 @@
 """Decoding one token at a time: a request owns its key-value cache and shares nothing but the weights."""
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
-
-import torch
+from typing import TYPE_CHECKING, Any, Protocol
 
 from core.errors import InputError
 from core.lm.public import PublicModel
+
+if TYPE_CHECKING:
+    import torch
 
 
 class Decoder(Protocol):
@@ -16,10 +17,10 @@ class Decoder(Protocol):
     row 0 being the public model.
     """
 
-    def start(self, prompt: list[int]) -> torch.Tensor:
+    def start(self, prompt: list[int]) -> "torch.Tensor":
         """Read the prompt into a fresh cache."""
 
-    def step(self, token: int) -> torch.Tensor:
+    def step(self, token: int) -> "torch.Tensor":
         """Read one more token."""
 
 
@@ -30,20 +31,22 @@ class PublicDecoder:
     public: PublicModel
     _cache: Any = field(default=None, init=False, repr=False)
 
-    def start(self, prompt: list[int]) -> torch.Tensor:
+    def start(self, prompt: list[int]) -> "torch.Tensor":
         """Read the prompt into a fresh cache."""
         self._cache = None
         return self._forward(prompt)
 
-    def step(self, token: int) -> torch.Tensor:
+    def step(self, token: int) -> "torch.Tensor":
         """Read one more token."""
         return self._forward([token])
 
-    @torch.inference_mode()
-    def _forward(self, tokens: list[int]) -> torch.Tensor:
-        output = self.public.model(
-            torch.tensor([tokens]), past_key_values=self._cache, use_cache=True, logits_to_keep=1
-        )
+    def _forward(self, tokens: list[int]) -> "torch.Tensor":
+        import torch
+
+        with torch.inference_mode():
+            output = self.public.model(
+                torch.tensor([tokens]), past_key_values=self._cache, use_cache=True, logits_to_keep=1
+            )
         self._cache = output.past_key_values
         return output.logits[:, -1]  # (1, V)
 
@@ -77,26 +80,27 @@ class TextStream:
 
     def __init__(self, public: PublicModel) -> None:
         self._tokenizer = public.tokenizer
-        self._pending: list[int] = []
+        self._window: list[int] = []  # recent tokens, decoded together: a character may span several
         self._shown = ""
+        self._held = 0
 
     def push(self, token: int) -> str:
-        """The text that this token adds; empty while a multi-token character is incomplete."""
-        self._pending.append(token)
+        """The text that this token adds; empty while a character is incomplete."""
+        self._window.append(token)
         text = self._decode()
-        if text.endswith("\ufffd") and len(self._pending) < 8:
+        if text.endswith("\ufffd") and self._held < 4:  # no character has more than four bytes
+            self._held += 1
             return ""
-        added, self._shown = text[len(self._shown) :], text
-        if len(self._pending) > 64:  # keep one token: some tokenizers drop the space before a first one
-            self._pending = [token]
+        added, self._shown, self._held = text[len(self._shown) :], text, 0
+        if len(self._window) > 64:  # keep one token: some tokenizers drop the space before a first one
+            self._window = [token]
             self._shown = self._decode()
         return added
 
     def flush(self) -> str:
         """What was still held back at the end."""
-        text = self._decode()
-        added, self._pending, self._shown = text[len(self._shown) :], [], ""
+        added, self._window, self._shown = self._decode()[len(self._shown) :], [], ""
         return added
 
     def _decode(self) -> str:
-        return str(self._tokenizer.decode(self._pending, clean_up_tokenization_spaces=False))
+        return str(self._tokenizer.decode(self._window, clean_up_tokenization_spaces=False))

@@ -76,9 +76,7 @@ def _load(name: str, folder: Path) -> PublicModel:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
     except (OSError, ValueError, KeyError, json.JSONDecodeError) as error:
         reason = str(error).strip().splitlines()[0][:200]
-        raise ModelUnavailable(
-            f"{name!r} is not a causal language model that loads here: {reason}"
-        ) from error
+        raise ModelUnavailable(f"{name!r} does not load as a causal language model: {reason}") from error
     model.eval().requires_grad_(False)
     return PublicModel(name=name, folder=folder, model=model, tokenizer=tokenizer)
 

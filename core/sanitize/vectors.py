@@ -31,7 +31,7 @@ def load_vectors(name: str, settings: Settings) -> "KeyedVectors":
 
 @lru_cache(maxsize=1)
 def _embedded(folder: Path) -> "KeyedVectors":
-    import pyarrow.parquet as parquet
+    from pyarrow import parquet
     from gensim.models import KeyedVectors
 
     words = parquet.read_table(folder / "words.parquet")["index"].to_pylist()
@@ -54,7 +54,7 @@ def _from_file(path: Path) -> "KeyedVectors":
         if path.suffix == ".bin":
             return KeyedVectors.load_word2vec_format(str(path), binary=True)
         return KeyedVectors.load_word2vec_format(str(path), binary=False, no_header=not _has_header(path))
-    except (ValueError, EOFError, UnicodeDecodeError) as error:
+    except (ValueError, TypeError, EOFError) as error:
         raise InputError(f"{path.name} cannot be read as word vectors: {error}.") from error
 
 

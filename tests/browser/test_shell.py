@@ -1,0 +1,172 @@
+"""The application as people meet it: desktop and phone, light and dark, mouse and keyboard."""
+
+import json
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import PASSWORD
+
+LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
+
+
+def generate(page: Page) -> None:
+    page.click("#generate")
+    expect(page.locator("#verdict .notice.done")).to_be_visible(timeout=60_000)
+
+
+def open_log(page: Page) -> None:
+    page.get_by_role("tab", name="Log").click()
+    expect(page.locator("#log-events .notice, #log-events table").first).to_be_visible()
+
+
+@pytest.mark.parametrize(("size", "scheme"), LOOKS)
+def test_the_first_minute_and_the_log_in_every_look(open_page, screenshot, size, scheme):
+    page = open_page(size=size, scheme=scheme)
+    assert len(page.input_value("#prompt textarea")) > 20  # filled in, so that one click shows something
+    generate(page)
+    assert len(page.inner_text("#answer .made")) > 20
+    assert "nothing was spent" in page.inner_text("#verdict")
+    screenshot(page, f"predict-{size}-{scheme}")
+    open_log(page)
+    assert "generate" in page.inner_text("#log-events table")
+    page.get_by_role("button", name="Verify the ledger").click()
+    expect(page.locator("#log-verdict")).to_contain_text("The ledger is whole")
+    screenshot(page, f"log-{size}-{scheme}")
+    overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+    assert overflow <= 0, "the page scrolls sideways"
+
+
+@pytest.mark.parametrize(("size", "scheme"), LOOKS)
+def test_axe_finds_no_serious_violation(open_page, size, scheme):
+    page = open_page(size=size, scheme=scheme)
+    generate(page)
+    problems = serious(page)
+    open_log(page)
+    assert problems + serious(page) == []
+
+
+def serious(page: Page) -> list[str]:
+    page.wait_for_timeout(300)
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{violation['id']}: {node['html'][:150]}"
+        for violation in found
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+
+
+def test_stop_ends_the_answer_and_is_noted(open_page):
+    page = open_page("/?length=256")
+    page.click("#generate")
+    expect(page.locator("#answer .made")).not_to_be_empty()
+    page.click("#stop")
+    expect(page.locator("#generate")).to_be_enabled()
+    page.wait_for_timeout(500)
+    made = page.inner_text("#answer .made")
+    page.wait_for_timeout(1_000)
+    assert page.inner_text("#answer .made") == made
+    open_log(page)
+    expect(page.locator("#log-events table")).to_contain_text("stopped")
+
+
+def test_a_bad_prompt_is_a_sentence_on_the_page_and_nothing_is_lost(open_page):
+    page = open_page()
+    generate(page)
+    page.fill("#prompt textarea", "   ")
+    page.click("#generate")
+    expect(page.locator("#verdict .notice.problem")).to_contain_text("The prompt is empty")
+    expect(page.locator("#generate")).to_be_enabled()
+    assert page.input_value("#prompt textarea") == "   "
+
+
+def test_the_address_opens_the_same_view(open_page):
+    page = open_page("/?panel=log&temperature=1.35&top_k=7&length=12&top_p=0.5")
+    expect(page.get_by_role("tab", name="Log")).to_have_attribute("aria-selected", "true")
+    page.get_by_role("tab", name="Predict").click()
+    page.get_by_text("How tokens are drawn").click()
+    expect(page.get_by_label("number input for Temperature")).to_have_value("1.35")
+    expect(page.get_by_label("number input for Top-k")).to_have_value("7")
+    expect(page.get_by_label("number input for Length")).to_have_value("12")
+    page.get_by_label("number input for Length").fill("31")
+    page.get_by_label("number input for Length").blur()
+    expect(page).to_have_url(re.compile(r"length=31"))
+    expect(page).to_have_url(re.compile(r"panel=predict"))
+    page.get_by_role("button", name="Copy link").click()
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    assert "patient" not in page.url  # settings only, never text
+
+
+def test_nonsense_in_the_address_is_ignored(open_page):
+    page = open_page("/?panel=%3Cscript%3E&temperature=NaN&top_k=1e99&length=-4&top_p=abc")
+    expect(page.get_by_role("tab", name="Predict")).to_have_attribute("aria-selected", "true")
+    page.get_by_text("How tokens are drawn").click()
+    expect(page.get_by_label("number input for Temperature")).to_have_value("0.8")
+
+
+def test_keyboard_alone_is_enough(open_page):
+    page = open_page()
+    page.focus("#prompt textarea")
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.id") == "generate":
+            break
+    page.keyboard.press("Enter")
+    expect(page.locator("#verdict .notice.done")).to_be_visible(timeout=60_000)
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        "<img src=x onerror=window.pwned=1>",
+        "${window.pwned=1}",
+        "{{constructor.constructor('window.pwned=1')()}}",
+        "</span><script>window.pwned=1</script>",
+        "`);window.pwned=1;(`",
+        "<svg/onload=window.pwned=1>",
+    ],
+)
+def test_nothing_typed_runs(open_page, payload):
+    page = open_page("/?length=2")
+    page.fill("#prompt textarea", f"Say {payload}")
+    generate(page)
+    assert page.inner_text("#answer .prompt") == f"Say {payload}"
+    assert page.evaluate("window.pwned") is None
+
+
+def test_a_visitor_sees_only_their_own_session_and_the_curator_all(open_page):
+    first, second = open_page("/?length=2"), open_page("/?length=2")
+    generate(first)
+    open_log(second)
+    expect(second.locator("#log-events")).to_contain_text("Nothing here yet")
+    second.get_by_text("Curator", exact=True).click()
+    second.get_by_label("Password").fill("wrong")
+    second.get_by_role("button", name="Sign in").click()
+    expect(second.get_by_text("That is not the curator's password.")).to_be_visible()
+    second.get_by_label("Password").fill(PASSWORD)
+    second.get_by_role("button", name="Sign in").click()
+    expect(second.locator("#log-events table")).to_contain_text("generate")
+    expect(second.locator("#log-sessions")).to_contain_text("Sessions, last seen first")
+    second.get_by_role("button", name="Sign out").click()
+    expect(second.locator("#log-events")).to_contain_text("Nothing here yet")
+
+
+def test_the_log_can_be_filtered_and_exported(open_page, tmp_path):
+    page = open_page("/?length=2")
+    generate(page)
+    open_log(page)
+    page.get_by_label("Action contains").fill("nothing like it")
+    page.get_by_role("button", name="Refresh").click()
+    expect(page.locator("#log-events")).to_contain_text("Nothing here yet")
+    page.get_by_label("Action contains").fill("gener")
+    page.get_by_role("button", name="Refresh").click()
+    expect(page.locator("#log-events table")).to_contain_text("generate")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export JSONL").click()
+    download.value.save_as(tmp_path / "log.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert [line["action"] for line in lines] == ["generate"]
+    assert lines[0]["text"] is None
