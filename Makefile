@@ -1,6 +1,7 @@
 # `make run` starts the application, `make test` tests it; both make what they need first.
 PYTHON ?= python3
 BIN := .venv/bin
+BENCHES := start accounting decode
 
 .PHONY: run test test-all bench lint format models browser clean
 
@@ -15,7 +16,7 @@ test-all: .venv/.installed-dev models browser
 	$(BIN)/python -m pytest -m "slow or not slow" --timeout 3600
 
 bench: .venv/.installed-dev models
-	@for file in tests/bench/[a-z]*.py; do $(BIN)/python -m tests.bench.$$(basename $$file .py) || exit 1; done
+	@for name in $(BENCHES); do $(BIN)/python -m tests.bench.$$name || exit 1; done
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from core.commands import ledger, log, models
+from core.commands import corpus, ledger, log, models
 from core.errors import StudioError
 
 app = typer.Typer(
@@ -15,6 +15,7 @@ app = typer.Typer(
 app.command("models")(models.bring_models)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(log.app, name="log")
+app.add_typer(corpus.app, name="corpus")
 
 
 def main() -> None:

@@ -19,3 +19,7 @@ class LedgerUnavailable(StudioError):
 
 class BudgetRefused(StudioError):
     """The budget does not allow this debit; nothing was charged."""
+
+
+class StaleBudget(BudgetRefused):
+    """The budget moved on since the losses were computed; nothing was charged, compute them again."""

@@ -1,9 +1,10 @@
 """What the three ways in share: settings, the store, and the public model, loaded once."""
 
 import threading
+from contextlib import suppress
 from datetime import timedelta
 
-from core.errors import StudioError
+from core.errors import LedgerUnavailable, StudioError
 from core.lm.public import PublicModel, load_public
 from core.settings import Settings
 from core.store import LogUnavailable, Store, open_store
@@ -16,13 +17,21 @@ class Studio:
         self.settings = settings
         self.store: Store | None = None
         self.store_problem = ""
-        try:
-            self.store = open_store(settings)
-            self.store.log.purge(timedelta(days=settings.retention_days))
-        except StudioError as error:
-            self.store_problem = str(error)
+        self._open_store()
         self._loading = threading.Lock()
         self._public: PublicModel | None = None
+
+    def _open_store(self) -> None:
+        """Open the store; one that the high-water mark does not know still opens for reading and the log."""
+        try:
+            self.store = open_store(self.settings)
+        except LedgerUnavailable as error:
+            self.store_problem = str(error)
+            with suppress(StudioError):
+                self.store = open_store(self.settings, check=False)
+        if self.store:
+            with suppress(LogUnavailable):
+                self.store.log.purge(timedelta(days=self.settings.retention_days))
 
     @property
     def ready(self) -> bool:
@@ -74,10 +83,8 @@ class Studio:
             self.store_problem = str(error)
 
     def _warm_up(self) -> None:
-        try:
+        with suppress(StudioError):  # the first request tries again and shows the sentence
             self.public()
-        except StudioError:
-            return  # the first request tries again and shows the sentence
 
 
 def _load(settings: Settings) -> PublicModel:

@@ -1,41 +1,103 @@
-"""The generation loop: prompt to tokens to text, one token at a time."""
+"""The generation loop: prompt to tokens to text, one committed debit for each private token."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from core.errors import InputError
-from core.lm.decode import PublicDecoder, TextStream, encode_prompt
+from core.lm.decode import Decoder, PublicDecoder, TextStream, encode_prompt
 from core.lm.public import PublicModel
+from core.predict.account import Account, Drawn
 from core.predict.decoding import Decoding
 from core.privacy.sampling import sample
 from core.settings import Settings
 
 
 @dataclass(frozen=True)
-class Piece:
-    """One released token, as a visitor sees it."""
+class Released:
+    """One released token, as a visitor sees it: the text, and the public count of queries used."""
 
     token: int
     text: str
+    used: int = 0
+
+
+@dataclass(frozen=True)
+class Accounted:
+    """The same token as the curator sees it: with weights, losses and what is left of each part."""
+
+    released: Released
+    drawn: Drawn
+
+    @property
+    def cost(self) -> float:
+        """What the part that paid most paid, in nats."""
+        return float(self.drawn.step.losses.max()) if self.drawn.step else 0.0
 
 
 def stream_public(
     public: PublicModel, prompt: str, decoding: Decoding, *, length: int, limits: Settings
-) -> Iterator[Piece]:
+) -> Iterator[Released]:
     """Continue the prompt with the public model alone; closing the iterator cancels between two tokens."""
+    tokens = _checked(public, prompt, length, limits)
+
+    def draw(logits: Any) -> Drawn:
+        decoded = decoding.from_logits(logits)
+        return Drawn(decoded.token(sample(decoded.public)), None, 0)
+
+    for accounted in _stream(public, PublicDecoder(public), tokens, draw, length):
+        yield accounted.released
+
+
+def stream_private(
+    public: PublicModel,
+    decoder: Decoder,
+    account: Account,
+    prompt: str,
+    decoding: Decoding,
+    *,
+    length: int,
+    limits: Settings,
+    session: str = "",
+) -> Iterator[Accounted]:
+    """Continue the prompt under the account's budget, for the curator's eyes; see `visitors_view`.
+
+    The prompt is checked before anything is charged. A token is drawn after its debit is committed and
+    yielded after that, so a crash or a cancel in between costs budget and never privacy.
+    """
+    tokens = _checked(public, prompt, length, limits)
+    account.budget()
+
+    def draw(logits: Any) -> Drawn:
+        return account.draw(decoding.from_logits(logits), session=session)
+
+    yield from _stream(public, decoder, tokens, draw, length)
+
+
+def visitors_view(stream: Iterator[Accounted]) -> Iterator[Released]:
+    """What leaves to a visitor of a private corpus: one sampled token at a time and nothing else."""
+    for accounted in stream:
+        yield accounted.released
+
+
+def _checked(public: PublicModel, prompt: str, length: int, limits: Settings) -> list[int]:
     if not 1 <= length <= limits.max_new_tokens:
         raise InputError(f"The length must lie between 1 and {limits.max_new_tokens:,} tokens.")
-    tokens = encode_prompt(public, prompt, max_chars=limits.max_prompt_chars, new_tokens=length)
-    decoder, text = PublicDecoder(public), TextStream(public)
-    ends = set(public.tokenizer.all_special_ids)
+    return encode_prompt(public, prompt, max_chars=limits.max_prompt_chars, new_tokens=length)
+
+
+def _stream(
+    public: PublicModel, decoder: Decoder, tokens: list[int], draw: Callable[[Any], Drawn], length: int
+) -> Iterator[Accounted]:
+    text, ends = TextStream(public), set(public.tokenizer.all_special_ids)
     logits = decoder.start(tokens)
-    for _ in range(length):
-        decoded = decoding.from_logits(logits)
-        token = decoded.token(sample(decoded.public))
-        if token in ends:
-            break
-        yield Piece(token, text.push(token))
-        logits = decoder.step(token)
-    rest = text.flush()
-    if rest:
-        yield Piece(token, rest)
+    for index in range(length):
+        drawn = draw(logits)
+        last = index == length - 1 or drawn.token in ends
+        piece = text.flush() if drawn.token in ends else text.push(drawn.token)
+        if last and drawn.token not in ends:
+            piece += text.flush()
+        yield Accounted(Released(drawn.token, piece, drawn.used), drawn)
+        if last:
+            return
+        logits = decoder.step(drawn.token)

@@ -31,8 +31,8 @@ def load_vectors(name: str, settings: Settings) -> "KeyedVectors":
 
 @lru_cache(maxsize=1)
 def _embedded(folder: Path) -> "KeyedVectors":
-    from pyarrow import parquet
     from gensim.models import KeyedVectors
+    from pyarrow import parquet
 
     words = parquet.read_table(folder / "words.parquet")["index"].to_pylist()
     matrix = np.load(folder / "vectors.npy", mmap_mode="r")

@@ -1,0 +1,139 @@
+"""Temperature and truncation, applied to every model before any weight is chosen.
+
+Neither is post-processing: a mixture that is sharpened or cut afterwards is another law than the one that
+was accounted. So each model's pmf is tempered by itself, and the support (top-k, nucleus, public floor) is
+read off the tempered public pmf alone; every model is restricted to it and normalised.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.errors import InputError
+from core.privacy.renyi import Floats
+from core.privacy.sampling import PUBLIC_FLOOR
+
+if TYPE_CHECKING:
+    import torch
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Pmfs of all models on the public support: `pmfs` (models, S) with the public one first.
+
+    `tokens` names the S tokens; None means the whole vocabulary in its order.
+    """
+
+    pmfs: Floats
+    tokens: Indices | None = None
+
+    @property
+    def public(self) -> Floats:
+        """The public pmf (S,)."""
+        return self.pmfs[0]
+
+    @property
+    def parts(self) -> Floats:
+        """The other models' pmfs (models - 1, S)."""
+        return self.pmfs[1:]
+
+    @property
+    def halves(self) -> Floats:
+        """The other models' pmfs as (k, 2, S): rows 1 and 2 are the halves of the first part, and so on."""
+        return self.pmfs[1:].reshape(-1, 2, self.pmfs.shape[1])
+
+    def token(self, index: int) -> int:
+        """The vocabulary's token for an index into the support."""
+        return int(index if self.tokens is None else self.tokens[index])
+
+
+@dataclass(frozen=True, slots=True)
+class Decoding:
+    """How to turn logits into pmfs. Greedy and beam search have no law to account for and are refused."""
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.temperature < float("inf"):
+            raise InputError(
+                "The temperature must be above 0: greedy answers have no probability law to account for. "
+                "Choose for example 0.7, or ask the public model."
+            )
+        if self.top_k is not None and self.top_k < 1:
+            raise InputError("Top-k must keep at least one token.")
+        if not 0.0 < self.top_p <= 1.0:
+            raise InputError("Top-p must lie above 0 and at most at 1.")
+
+    def from_logits(self, logits: "NDArray[Any] | torch.Tensor") -> Decoded:
+        """Logits (models, V), the public model first, as float64 pmfs.
+
+        Exponentials of float32 logits are taken in float32 (they carry no more digits), sums in float64.
+        The values so made are the pmfs, to the last bit, for weights, losses and sampling alike.
+        """
+        rows = _as_array(logits)
+        if rows.ndim != 2 or rows.size == 0:
+            raise InputError("Logits must have the shape (models, vocabulary).")
+        with np.errstate(all="ignore"):
+            public = self._soften(rows[:1])
+            tokens = self.support(public[0])
+            if tokens is None:
+                return Decoded(self._soften(rows, public[0]))
+            return Decoded(self._soften(rows.take(tokens, axis=1, mode="clip")), tokens)
+
+    def pmfs(self, logits: "NDArray[Any] | torch.Tensor") -> Floats:
+        """The same as pmfs over the whole vocabulary (models, V), zero outside the support."""
+        decoded = self.from_logits(logits)
+        if decoded.tokens is None:
+            return decoded.pmfs
+        whole = np.zeros((len(decoded.pmfs), logits.shape[1]))
+        whole[:, decoded.tokens] = decoded.pmfs
+        return whole
+
+    def from_pmfs(self, pmfs: NDArray[Any]) -> Decoded:
+        """The same from pmfs (models, V)."""
+        with np.errstate(all="ignore"):
+            return self.from_logits(np.log(np.asarray(pmfs, np.float64)))
+
+    def support(self, public: Floats) -> Indices | None:
+        """The tokens to keep, from the tempered public pmf alone; None keeps all."""
+        if not (public.min() >= 0.0 and abs(public.sum() - 1.0) < 1e-6):
+            raise InputError(
+                "The public model gave no probability mass function: there is nothing to answer."
+            )
+        kept = np.flatnonzero(public >= PUBLIC_FLOOR)
+        if self.top_k is not None and self.top_k < kept.size:
+            best = np.argpartition(-public[kept], self.top_k - 1)[: self.top_k]
+            kept = np.sort(kept[best])
+        if self.top_p < 1.0:
+            ordered = kept[np.argsort(-public[kept], kind="stable")]
+            reached = np.cumsum(public[ordered])
+            count = int(np.searchsorted(reached, self.top_p * reached[-1])) + 1
+            kept = np.sort(ordered[:count])
+        return None if kept.size == public.size else kept
+
+    def _soften(self, rows: NDArray[Any], first: Floats | None = None) -> Floats:
+        pmfs = np.empty(rows.shape)
+        scratch = np.empty(rows.shape[1], rows.dtype)
+        for i, row in enumerate(rows):
+            if i == 0 and first is not None:
+                pmfs[0] = first
+                continue
+            np.subtract(row, row.max(), out=scratch)
+            if self.temperature != 1.0:
+                scratch *= rows.dtype.type(1.0 / self.temperature)
+            np.exp(scratch, out=scratch)
+            pmfs[i] = scratch
+            pmfs[i] *= 1.0 / pmfs[i].sum()
+        return pmfs
+
+
+def _as_array(logits: "NDArray[Any] | torch.Tensor") -> NDArray[Any]:
+    if not isinstance(logits, np.ndarray):
+        logits = logits.detach().cpu().float().numpy()
+    return logits if logits.dtype in (np.float32, np.float64) else logits.astype(np.float64)
