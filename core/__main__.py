@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from core.commands import corpus, ledger, log, models
+from core.commands import corpus, ensemble, ledger, log, models
 from core.errors import StudioError
 
 app = typer.Typer(
@@ -13,6 +13,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("models")(models.bring_models)
+app.command()(ensemble.train)
+app.command()(ensemble.generate)
+app.command()(ensemble.budget)
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(log.app, name="log")
 app.add_typer(corpus.app, name="corpus")

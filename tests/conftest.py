@@ -1,6 +1,11 @@
 """Fixtures for all rings: settings in temporary folders, tiny real models."""
 
+import os
 from pathlib import Path
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Workers fill the cores already; more threads in each would only wait for one another.
+    os.environ["OMP_NUM_THREADS"] = "1"
 
 import pytest
 

@@ -77,7 +77,9 @@ class StrictSubMix(Protocol):
             return self._public_answer(query)
         allowed = np.where(query.good, self._allowed_units(), 0.0)
         room = np.maximum(allowed / PER_NAT - SLACK - 2.0 / PER_NAT, 0.0)
-        weights, losses = strict_weight(query.rows, query.public, room, self.parts, self.w_max, self.alpha)
+        weights, losses = strict_weight(
+            query.rows, query.public, room, self.parts, self.w_max, self.alpha, checked=True
+        )
         units = np.where(weights > 0.0, loss_units(losses + SLACK), 0.0)
         kept = units <= allowed  # true by construction; a part for which it failed would not be read
         weights, units = np.where(kept, weights, 0.0), np.where(kept, units, 0.0)

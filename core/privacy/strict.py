@@ -68,12 +68,20 @@ def strict_loss(
 
 
 def strict_weight(
-    parts: ArrayLike, public: ArrayLike, allowance: ArrayLike, k: int, w_max: float, alpha: float
+    parts: ArrayLike,
+    public: ArrayLike,
+    allowance: ArrayLike,
+    k: int,
+    w_max: float,
+    alpha: float,
+    *,
+    checked: bool = False,
 ) -> Weighed:
     """The largest weights, at most w_max, whose losses stay within each part's own allowance.
 
     Row i of the answer depends on row i, on the public pmf and on allowance i, and on nothing else. A part
     that is not a pmf, or has no allowance, gets weight 0 and loss 0: it answers with the public pmf.
+    `checked` says that the caller has made sure of pmfs already.
     """
     alpha, kappa = check_order(alpha), base_share(k, w_max)
     rows = np.atleast_2d(np.asarray(parts, np.float64))
@@ -82,7 +90,7 @@ def strict_weight(
     weights, losses = np.zeros(len(rows)), np.zeros(len(rows))
     cap = w_max / (k * kappa)
     for i, (row, allowed) in enumerate(zip(rows, allowances, strict=True)):
-        if allowed > 0.0 and curve.load(row):
+        if allowed > 0.0 and curve.load(row, checked):
             t, reached = curve.largest(_to_excess(float(allowed), kappa, alpha), cap)
             weights[i] = w_max if t >= cap else min(t * k * kappa, w_max)
             losses[i] = _to_loss(reached, kappa, alpha)

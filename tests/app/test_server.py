@@ -1,11 +1,19 @@
 """What the server gives away, takes in and refuses."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import httpx
 import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
 
 from app.main import build_demo, launch_options
 from core.settings import Settings
 from core.studio import Studio
+from tests.serving import serve
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +88,25 @@ def test_a_data_folder_that_cannot_be_written_still_gives_a_page_and_a_sentence(
     studio.note(session="s", panel="predict", action="generate", outcome="done", duration_ms=1.0)
     page = str(build_demo(studio).get_config_file())
     assert "Only the public model answers" in page
+
+
+def test_an_unknown_model_is_a_sentence_for_whoever_asks(tmp_path, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    settings = Settings(_env_file=None, data_dir=tmp_path, model="nobody/no-such-model", port=0)
+    with serve(settings) as served, pytest.raises(AppError, match=r"no-such-model.*'embedded'"):
+        Client(served.url, verbose=False).predict("Hello", api_name="/generate")
+
+
+def test_a_port_in_use_is_a_sentence(served, tmp_path):
+    environment = {
+        **os.environ,
+        "SUBMIX_DATA_DIR": str(tmp_path),
+        "SUBMIX_PORT": served.url.rsplit(":", 1)[1],
+    }
+    root = Path(__file__).resolve().parents[2]
+    second = subprocess.run(
+        [sys.executable, "app.py"], cwd=root, env=environment, capture_output=True, text=True, check=False
+    )
+    assert second.returncode == 1
+    assert second.stderr.strip().splitlines()[-1].startswith("Error: port")
+    assert "Traceback" not in second.stderr

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from core.settings import EMBEDDED, Settings
 from tests.serving import Served, serve
 
 PASSWORD = "correct horse"
+expect.set_options(timeout=30_000)  # two cores may be busy with the other tests
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",

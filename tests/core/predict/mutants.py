@@ -58,14 +58,14 @@ def charge_after_answer(patch: pytest.MonkeyPatch) -> None:
 
 
 def vocabulary_for_parts(patch: pytest.MonkeyPatch) -> None:
-    def counted(parts, public, allowance, k, w_max, alpha):
+    def counted(parts, public, allowance, k, w_max, alpha, **_):
         return strict_weight(parts, public, allowance, len(public), w_max, alpha)
 
     patch.setattr(strict_module, "strict_weight", counted)
 
 
 def single_precision(patch: pytest.MonkeyPatch) -> None:
-    def rough(parts, public, *rest):
+    def rough(parts, public, *rest, **_):
         return strict_weight(parts.astype(np.float32), public.astype(np.float32), *rest)
 
     patch.setattr(strict_module, "strict_weight", rough)
@@ -112,7 +112,7 @@ def check_with_any(patch: pytest.MonkeyPatch) -> None:
 
 
 def cap_not_enforced(patch: pytest.MonkeyPatch) -> None:
-    def uncapped(parts, public, allowance, k, w_max, alpha):
+    def uncapped(parts, public, allowance, k, w_max, alpha, **_):
         kappa = mathematics.base_share(k, w_max)
         curve = Curve(public, alpha)
         found = []
@@ -126,7 +126,7 @@ def cap_not_enforced(patch: pytest.MonkeyPatch) -> None:
 
 
 def weight_from_all_parts(patch: pytest.MonkeyPatch) -> None:
-    def levelled(*arguments):
+    def levelled(*arguments, **_):
         weights, losses = strict_weight(*arguments)
         return Weighed(np.full_like(weights, weights.min()), losses)
 

@@ -1,0 +1,77 @@
+"""What training takes and gives back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from core.errors import InputError, StudioError
+from core.lm.stack import AdapterStack, LoraShape
+
+
+class TrainingCancelled(StudioError):
+    """Training was stopped on request; what was reached is kept and a later call goes on from there."""
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How adapters are trained. None of it may be chosen by looking at private text."""
+
+    shape: LoraShape = field(default_factory=LoraShape)
+    passes: int = 3
+    batch: int = 8
+    length: int = 128
+    learning_rate: float = 1e-3
+    warmup: float = 0.1
+    weight_decay: float = 0.0
+    clip: float = 1.0
+    validation: float = 0.1
+    patience: int = 1
+    seed: int = 0
+    rows_at_once: int | None = None
+    checkpoint_steps: int = 50
+
+    def __post_init__(self) -> None:
+        if min(self.passes, self.batch, self.checkpoint_steps) < 1 or self.length < 2:
+            raise InputError("Passes and batch must be at least 1, and the length of a sequence at least 2.")
+        if not (0.0 <= self.validation < 1.0 and 0.0 <= self.warmup < 1.0 and self.learning_rate > 0.0):
+            raise InputError("Validation and warm-up are shares below 1, and the learning rate is above 0.")
+
+
+@dataclass(frozen=True)
+class AdapterData:
+    """What one adapter learns from; `passes` and `validation` go before the settings' where given."""
+
+    name: str
+    documents: Sequence[Sequence[int]]
+    passes: int | None = None
+    validation: float | None = None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far training is."""
+
+    adapter: str
+    share: float
+    seconds_left: float
+    loss: float
+
+
+@dataclass(frozen=True)
+class AdapterReport:
+    """What became of one adapter: mean losses in nats by pass. `kept` is the pass whose weights stay."""
+
+    name: str
+    documents: int
+    tokens: int
+    steps: int
+    training: tuple[float, ...]
+    validation: tuple[float, ...]
+    kept: int
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """The trained stack with a report for each adapter."""
+
+    stack: AdapterStack
+    reports: tuple[AdapterReport, ...]

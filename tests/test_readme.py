@@ -1,0 +1,63 @@
+"""What the README says is so."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import gradio
+import pytest
+
+from core.settings import Settings
+from tests.serving import serve
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_space_runs_the_gradio_that_is_pinned_and_installed():
+    front = README.split("---")[1]
+    version = re.search(r"sdk_version: (\S+)", front).group(1)
+    assert f"gradio[mcp]=={version}\n" in (ROOT / "requirements.txt").read_text()
+    assert version == gradio.__version__
+    assert "sdk: gradio" in front
+    assert "app_file: app.py" in front
+
+
+def test_every_picture_is_there():
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", README)
+    assert pictures
+    assert all((ROOT / picture).is_file() for picture in pictures)
+
+
+def test_every_command_exists():
+    commands = re.findall(r"^python -m core ([a-z]+(?: [a-z]+)?)  ", README, re.MULTILINE)
+    assert len(commands) >= 7
+    for command in commands:
+        asked = [sys.executable, "-m", "core", *command.split(), "--help"]
+        assert subprocess.run(asked, cwd=ROOT, capture_output=True, check=False).returncode == 0, command
+
+
+def test_the_api_example_runs(tiny_llama, tmp_path, capsys):
+    example = re.search(r"```python\n(from gradio_client.*?)```", README, re.DOTALL).group(1)
+    settings = Settings(_env_file=None, data_dir=tmp_path, model=str(tiny_llama), port=0)
+    with serve(settings) as served:
+        exec(example.replace("http://127.0.0.1:7860/", served.url), {})
+    assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize("name", ["run", "test", "test-all", "bench", "lint", "clean"])
+def test_make_has_the_target(name):
+    assert re.search(rf"^{name}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+
+
+def test_core_never_imports_gradio():
+    """Also not in passing: importing all of core brings no gradio with it."""
+    code = (
+        "import pkgutil, importlib, sys, core\n"
+        "skip = ('core.__main__', 'core.store.migrations')\n"
+        "for m in pkgutil.walk_packages(core.__path__, 'core.'):\n"
+        "    if not m.name.startswith(skip): importlib.import_module(m.name)\n"
+        "sys.exit('gradio' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
