@@ -16,7 +16,7 @@ from tests.tiny import make_model
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Settings that touch nothing outside the test's own folder but the shared model cache."""
-    return Settings(_env_file=None, data_dir=tmp_path / "data")  # type: ignore[call-arg]
+    return Settings(_env_file=None, data_dir=tmp_path / "data")
 
 
 @pytest.fixture(scope="session")

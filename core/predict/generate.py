@@ -1,6 +1,6 @@
 """The generation loop: prompt to tokens to text, one committed debit for each private token."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,7 +37,7 @@ class Accounted:
 
 def stream_public(
     public: PublicModel, prompt: str, decoding: Decoding, *, length: int, limits: Settings
-) -> Iterator[Released]:
+) -> Generator[Released, None, None]:
     """Continue the prompt with the public model alone; closing the iterator cancels between two tokens."""
     tokens = _checked(public, prompt, length, limits)
 
@@ -59,7 +59,7 @@ def stream_private(
     length: int,
     limits: Settings,
     session: str = "",
-) -> Iterator[Accounted]:
+) -> Generator[Accounted, None, None]:
     """Continue the prompt under the account's budget, for the curator's eyes; see `visitors_view`.
 
     The prompt is checked before anything is charged. A token is drawn after its debit is committed and
@@ -74,7 +74,7 @@ def stream_private(
     yield from _stream(public, decoder, tokens, draw, length)
 
 
-def visitors_view(stream: Iterator[Accounted]) -> Iterator[Released]:
+def visitors_view(stream: Iterator[Accounted]) -> Generator[Released, None, None]:
     """What leaves to a visitor of a private corpus: one sampled token at a time and nothing else."""
     for accounted in stream:
         yield accounted.released
@@ -88,7 +88,7 @@ def _checked(public: PublicModel, prompt: str, length: int, limits: Settings) ->
 
 def _stream(
     public: PublicModel, decoder: Decoder, tokens: list[int], draw: Callable[[Any], Drawn], length: int
-) -> Iterator[Accounted]:
+) -> Generator[Accounted, None, None]:
     text, ends = TextStream(public), set(public.tokenizer.all_special_ids)
     logits = decoder.start(tokens)
     for index in range(length):

@@ -15,7 +15,7 @@ PASSWORD = "correct horse"
 def served(tiny_llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The application with a curator's password and a tiny model."""
     settings = Settings(
-        _env_file=None,  # type: ignore[call-arg]
+        _env_file=None,
         data_dir=tmp_path_factory.mktemp("data"),
         model=str(tiny_llama),
         port=0,

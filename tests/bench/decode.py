@@ -34,7 +34,7 @@ class SubMixStep:
 
     def __init__(self, ensemble: Ensemble, prompt: list[int], folder: Path) -> None:
         self.protocol = SubMix(parts=PARTS, epsilon=20.0, alpha=2.0, queries=1024)
-        self.ledger = open_store(Settings(_env_file=None, data_dir=folder)).ledger  # type: ignore[call-arg]
+        self.ledger = open_store(Settings(_env_file=None, data_dir=folder)).ledger
         self.ledger.open_budget(
             "bench", parts=PARTS, epsilon=20.0, alpha=2.0, queries=1024, protocol="submix", synthetic=True
         )

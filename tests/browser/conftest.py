@@ -40,7 +40,7 @@ def browser() -> Iterator[Browser]:
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The application as a newcomer gets it, on the embedded model."""
     settings = Settings(
-        _env_file=None,  # type: ignore[call-arg]
+        _env_file=None,
         data_dir=tmp_path_factory.mktemp("data"),
         model=EMBEDDED,
         port=0,
@@ -67,7 +67,7 @@ def open_page(browser: Browser, served: Served) -> Iterator[Callable[..., Page]]
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(60_000)
-        page.on("request", lambda request: _stays(request.url, served.url) or problems.append(request.url))
+        page.on("request", lambda request: problems.extend(_elsewhere(request.url, served.url)))
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.goto(served.url + path + ("&" if "?" in path else "?") + f"__theme={scheme}")
         page.wait_for_selector("#generate", state="attached")
@@ -79,8 +79,8 @@ def open_page(browser: Browser, served: Served) -> Iterator[Callable[..., Page]]
     assert problems == []
 
 
-def _stays(url: str, home: str) -> bool:
-    return url.startswith((home, "data:", "blob:"))
+def _elsewhere(url: str, home: str) -> list[str]:
+    return [] if url.startswith((home, "data:", "blob:")) else [url]
 
 
 @pytest.fixture

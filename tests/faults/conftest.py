@@ -15,10 +15,10 @@ def postgres() -> Iterator[Server]:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    return Settings(_env_file=None, data_dir=tmp_path / "data", database_url="")  # type: ignore[call-arg]
+    return Settings(_env_file=None, data_dir=tmp_path / "data", database_url="")
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 def any_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
     url = "" if request.param == "sqlite" else request.getfixturevalue("postgres").database()
-    return Settings(_env_file=None, data_dir=tmp_path / "data", database_url=url)  # type: ignore[call-arg]
+    return Settings(_env_file=None, data_dir=tmp_path / "data", database_url=url)

@@ -90,7 +90,7 @@ def debit_on_a_small_disk(settings: Settings, room: int, results: Connection) ->
                 errors.append((type(error).__name__, str(error)))
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
         receipts.append(store.ledger.debit("ward", [1e-6] * PARTS).sequence)
-        used = store.ledger.budget("ward").used  # type: ignore[union-attr]
+        used = store.ledger.budget("ward").used
     results.send((receipts, errors, used))
 
 

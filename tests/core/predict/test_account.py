@@ -13,6 +13,7 @@ from core.errors import InputError
 from core.predict import Decoded, StrictSubMix, SubMix
 from core.predict import account as account_module
 from core.predict.account import Account
+from core.privacy.sampling import sample
 from core.settings import Settings
 from core.store import Ledger, open_store
 
@@ -26,7 +27,7 @@ def ledger(
 ) -> Iterator[Ledger]:
     """A ledger in a folder of its own, with a budget open."""
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(_env_file=None, data_dir=Path(folder))  # type: ignore[call-arg]
+        settings = Settings(_env_file=None, data_dir=Path(folder))
         with open_store(settings, busy_seconds=busy_seconds) as store:
             store.ledger.open_budget(
                 CORPUS,
@@ -52,7 +53,7 @@ def strict(epsilon: float = 1.0, queries: int = 50) -> StrictSubMix:
 def test_the_debit_is_in_the_ledger_before_the_token_is_drawn() -> None:
     with ledger() as book, pytest.MonkeyPatch.context() as patch:
         seen = []
-        draw = account_module.sample
+        draw = sample
 
         def watched(pmf):
             budget = book.budget(CORPUS)

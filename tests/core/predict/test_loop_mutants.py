@@ -2,6 +2,7 @@
 
 import pytest
 
+from core.predict import account
 from core.predict.account import Account, Drawn, rows_for
 from core.privacy.sampling import sample
 from tests.core.predict.mutants import Mutant, survives
@@ -11,13 +12,11 @@ HERE = "tests.core.predict.test_account"
 
 def debit_after_release(patch: pytest.MonkeyPatch) -> None:
     def late(self, decoded, session):
-        from core.predict import account as module
-
         protocol = self._protocol.copy()
         budget = self.budget()
         protocol.restore(budget.remaining, budget.used, budget.stopped)
         step = protocol.step(decoded.public, rows_for(protocol, decoded))
-        drawn = Drawn(decoded.token(module.sample(step.pmf)), step, budget.used + 1)
+        drawn = Drawn(decoded.token(vars(account)["sample"](step.pmf)), step, budget.used + 1)
         self._ledger.debit(self.corpus, step.losses, session=session)
         return drawn
 

@@ -18,12 +18,12 @@ def postgres() -> Iterator[Server]:
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
     """Settings for a new database of each kind that we promise."""
     url = "" if request.param == "sqlite" else request.getfixturevalue("postgres").database()
-    return Settings(_env_file=None, data_dir=tmp_path / "data", database_url=url)  # type: ignore[call-arg]
+    return Settings(_env_file=None, data_dir=tmp_path / "data", database_url=url)
 
 
 @pytest.fixture
 def sqlite_settings(tmp_path: Path) -> Settings:
-    return Settings(_env_file=None, data_dir=tmp_path / "data", database_url="")  # type: ignore[call-arg]
+    return Settings(_env_file=None, data_dir=tmp_path / "data", database_url="")
 
 
 @pytest.fixture
