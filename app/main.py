@@ -27,12 +27,11 @@ def build_demo(studio: Studio) -> gr.Blocks:
             with gr.Tab("Predict", id="predict") as predict_tab:
                 fields = predict.build(studio)
             with gr.Tab("Log", id="log") as log_tab:
-                refresh = log.build(studio, curators, token)
+                log.build(studio, curators, token, log_tab)
         if studio.settings.curator_password is not None:
             curator.build(curators, token)
         remember_tab(predict_tab, "predict")
         remember_tab(log_tab, "log")
-        refresh(log_tab.select)
         restore(demo, tabs, ["predict", "log"], fields)
     demo.queue(max_size=studio.settings.queue_size, api_open=False, default_concurrency_limit=8)
     return demo

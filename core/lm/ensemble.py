@@ -14,8 +14,8 @@ from core.errors import InputError
 from core.lm.cache import KeyValues
 from core.lm.linear import Precision
 from core.lm.public import PublicModel
-from core.lm.stack import AdapterStack, Lora
-from core.lm.transformer import NO_ADAPTERS, Transformer, read_transformer
+from core.lm.stack import AdapterStack
+from core.lm.transformer import Transformer, read_transformer
 
 # Rows times positions in the top layers at once: bounds the memory of reading a long prompt.
 _PREFILL_POSITIONS = 4096
@@ -31,11 +31,10 @@ class Ensemble:
         self.context = self.transformer.context
         self._vocabulary = self.transformer.head.out_features
         self._shared = len(self.transformer.blocks) - (stack.shape.layers if len(stack) else 0)
-        self._adapters: list[dict[str, Lora]] = []
         if len(stack):
             _check_fit(stack, self.transformer)
-            batch = stack.with_public_row()
-            self._adapters = [batch.layer(block.number) for block in self.transformer.blocks[self._shared :]]
+        batch = stack.with_public_row()
+        self._top = [(block, batch.layer(block.number)) for block in self.transformer.blocks[self._shared :]]
 
     @property
     def rows(self) -> int:
@@ -83,9 +82,12 @@ class Ensemble:
             raise InputError(f"A token lies outside of the model's vocabulary of {self._vocabulary:,}.")
 
     def _read(
-        self, tokens: Sequence[int], past: int, below: KeyValues, above: KeyValues
+        self, tokens: Sequence[int], past: int, below: KeyValues, above: KeyValues, *, last_only: bool = False
     ) -> list[torch.Tensor]:
-        """Hidden states (rows, T_i, H) of successive stretches of the text, as the caches fill."""
+        """Hidden states (rows, T_i, H) of successive stretches of the text, as the caches fill.
+
+        With `last_only` each stretch gives its last position alone.
+        """
         stretch = max(1, _PREFILL_POSITIONS // self.rows)
         device = self.transformer.head.device
         states = []
@@ -97,9 +99,10 @@ class Ensemble:
             for block in self.transformer.blocks[: self._shared]:
                 x = block(x, rotation, below)
             x = x.expand(self.rows, -1, -1).contiguous()  # (rows, T, H)
-            for index, block in enumerate(self.transformer.blocks[self._shared :]):
-                x = block(x, rotation, above, self._adapters[index] if self._adapters else NO_ADAPTERS)
-            states.append(x)
+            for block, adapters in self._top:
+                last = last_only and block is self.transformer.blocks[-1]
+                x = block(x, rotation, above, adapters, last_only=last)
+            states.append(x[:, -1:] if last_only else x)
         return states
 
 
@@ -127,7 +130,7 @@ class EnsembleDecoder:
 
     @torch.inference_mode()
     def _forward(self, tokens: Sequence[int]) -> torch.Tensor:
-        states = self.ensemble._read(tokens, self.length, self._below, self._above)
+        states = self.ensemble._read(tokens, self.length, self._below, self._above, last_only=True)
         self.length += len(tokens)
         return self.ensemble.transformer.logits(states[-1][:, -1])
 

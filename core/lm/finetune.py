@@ -24,12 +24,13 @@ from core.lm.public import PublicModel
 from core.lm.training import (
     AdapterData,
     AdapterReport,
+    Clock,
     Progress,
     TrainingCancelled,
     TrainingResult,
     TrainingSettings,
 )
-from core.lm.training_group import Clock, TrainingGroup
+from core.lm.training_group import TrainingGroup
 from core.lm.transformer import Transformer, read_transformer
 
 __all__ = [

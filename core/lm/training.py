@@ -1,7 +1,8 @@
 """What training takes and gives back."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from time import monotonic
 
 from core.errors import InputError, StudioError
 from core.lm.stack import AdapterStack, LoraShape
@@ -75,3 +76,30 @@ class TrainingResult:
 
     stack: AdapterStack
     reports: tuple[AdapterReport, ...]
+
+
+class Clock:
+    """Counts work done, tells how long the rest will take, and asks whether to go on."""
+
+    def __init__(
+        self, progress: Callable[[Progress], None] | None, cancelled: Callable[[], bool] | None
+    ) -> None:
+        self.total = 1.0
+        self._progress, self._cancelled = progress, cancelled
+        self._done, self._skipped, self._start = 0.0, 0.0, monotonic()
+
+    def skip(self, work: float) -> None:
+        """Work that need not be done, such as what an earlier call reached."""
+        self._skipped += work
+
+    def did(self, work: float, adapter: str, loss: float) -> None:
+        """Work that was done just now."""
+        self._done += work
+        if self._progress is not None:
+            left = max(0.0, self.total - self._skipped - self._done)
+            seconds = (monotonic() - self._start) * left / self._done
+            self._progress(Progress(adapter, 1.0 - left / self.total, seconds, loss))
+
+    def cancelled(self) -> bool:
+        """Whether someone asked to stop."""
+        return self._cancelled is not None and self._cancelled()

@@ -1,75 +1,20 @@
 """One group of adapters that train in the same matrix products."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from hashlib import sha256
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import torch
 
 from core.lm.checkpoint import Checkpoint, StateCache, read_checkpoint, write_checkpoint
 from core.lm.head_loss import head_losses
-from core.lm.sequences import Sequences, batches, cut, hold_out, seed_of
+from core.lm.sequences import Sequences
 from core.lm.stack import AdapterStack, Lora, fresh_stack
-from core.lm.training import AdapterData, AdapterReport, Progress, TrainingCancelled, TrainingSettings
+from core.lm.training import AdapterData, AdapterReport, Clock, TrainingCancelled, TrainingSettings
+from core.lm.training_row import TrainingRow
 from core.lm.transformer import Transformer
-
-
-class Clock:
-    """Counts work done, tells how long the rest will take, and asks whether to go on."""
-
-    def __init__(
-        self, progress: Callable[[Progress], None] | None, cancelled: Callable[[], bool] | None
-    ) -> None:
-        self.total = 1.0
-        self._progress, self._cancelled = progress, cancelled
-        self._done, self._skipped, self._start = 0.0, 0.0, monotonic()
-
-    def skip(self, work: float) -> None:
-        """Work that need not be done, such as what an earlier call reached."""
-        self._skipped += work
-
-    def did(self, work: float, adapter: str, loss: float) -> None:
-        """Work that was done just now."""
-        self._done += work
-        if self._progress is not None:
-            left = max(0.0, self.total - self._skipped - self._done)
-            seconds = (monotonic() - self._start) * left / self._done
-            self._progress(Progress(adapter, 1.0 - left / self.total, seconds, loss))
-
-    def cancelled(self) -> bool:
-        """Whether someone asked to stop."""
-        return self._cancelled is not None and self._cancelled()
-
-
-class TrainingRow:
-    """One adapter's data and schedule."""
-
-    def __init__(self, data: AdapterData, settings: TrainingSettings, separator: int) -> None:
-        self.data = data
-        self.seed = seed_of(settings.seed, data.name)
-        share = settings.validation if data.validation is None else data.validation
-        learn, check = hold_out(data.documents, share, self.seed)
-        self.learn = cut(learn, settings.length, separator)
-        self.check = cut(check, settings.length, separator)
-        self.passes = settings.passes if data.passes is None else data.passes
-        self.steps_a_pass = -(-len(self.learn) // settings.batch)
-        self.steps = self.steps_a_pass * self.passes
-        self._settings = settings
-
-    def rate(self, step: int) -> float:
-        """The learning rate of the adapter's own step: linear warm-up, then linear decay to zero."""
-        warm = max(1, round(self.steps * self._settings.warmup))
-        if step < warm:
-            return self._settings.learning_rate * (step + 1) / warm
-        return self._settings.learning_rate * (self.steps - step) / max(1, self.steps - warm)
-
-    def batch(self, step: int) -> list[int]:
-        """Which sequences the adapter reads at its step."""
-        number, within = divmod(step, self.steps_a_pass)
-        return batches(len(self.learn), self._settings.batch, number, self.seed)[within]
 
 
 class TrainingGroup:
@@ -224,8 +169,8 @@ class TrainingGroup:
         total = 0.0
         for start in range(0, len(row.check), batch):
             chosen = list(range(start, min(start + batch, len(row.check))))
-            caches = [check if j == i else None for j in range(len(self.rows))]
-            x, targets, mask = self._gather([r.check for r in self.rows], caches, {i: chosen})  # type: ignore[arg-type]
+            caches = [check] * len(self.rows)  # only the one of row i is read
+            x, targets, mask = self._gather([r.check for r in self.rows], caches, {i: chosen})
             total += float((self._losses(weights, x, targets) * mask)[i].sum())
         loss = total / row.check.count
         history = point.validation[i]

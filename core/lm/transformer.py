@@ -65,8 +65,13 @@ class Block:
         rotation: Rotation,
         cache: KeyValues | None,
         adapters: Mapping[str, Lora] = NO_ADAPTERS,
+        *,
+        last_only: bool = False,
     ) -> torch.Tensor:
-        """x (rows, T, H) to (rows, T, H); the cache holds the keys and values of the positions before."""
+        """x (rows, T, H) to (rows, T, H); the cache holds the keys and values of the positions before.
+
+        With `last_only` the result is (rows, 1, H): all that the last layer of a prompt is asked for.
+        """
         rows, length, _ = x.shape
         qkv = self.qkv(self.attention_norm(x), adapters)
         if len(qkv) == 1:  # GPT-2 has one module for all three
@@ -76,6 +81,8 @@ class Block:
             q, k = _rotate(q, rotation), _rotate(k, rotation)
         if cache is not None:
             k, v = cache.append(self.number, k, v)
+        if last_only:
+            q, x, length = q[:, :, -1:], x[:, -1:], 1
         attended = attend(q, k, v, self.scaling)  # (rows, heads, T, head)
         x = x + self.out(attended.transpose(1, 2).reshape(rows, length, -1), adapters)[0]
         inner = self.activation(self.up(self.feed_norm(x), adapters))

@@ -57,7 +57,7 @@ class SubMixStep:
 
 
 def plain_step(model: Any, prompt: list[int], rows: int = 1, **extra: Any) -> Callable[[], object]:
-    """One step of a transformers model with its own key-value cache, `rows` copies of the prompt in a batch."""
+    """One step of a transformers model with its own cache, `rows` copies of the prompt in a batch."""
     with torch.inference_mode():
         cache = model(
             torch.tensor([prompt] * rows), use_cache=True, logits_to_keep=1, **extra

@@ -1,4 +1,4 @@
-"""What the benches of the ensemble share: the embedded model and adapters that are not trained but not zero."""
+"""What the benches of the ensemble share: the embedded model, and adapters that are not zero."""
 
 from typing import Any
 

@@ -6,6 +6,7 @@ Run with `python -m tests.bench.scale`.
 import argparse
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -34,11 +35,11 @@ class StrictStep:
     """Models, pmfs, weights and losses, debit, sample: what one token costs."""
 
     def __init__(self, ensemble: Ensemble, prompt: list[int], parts: int, folder: Path) -> None:
-        terms = {"parts": parts, "epsilon": 2.0, "alpha": 2.0, "queries": 1024}
+        terms: dict[str, Any] = {"parts": parts, "epsilon": 2.0, "alpha": 2.0, "queries": 1024}
         self.corpus = f"bench-{parts}"
-        self.protocol = StrictSubMix(**terms)  # type: ignore[arg-type]
-        self.ledger = open_store(Settings(_env_file=None, data_dir=folder)).ledger  # type: ignore[call-arg]
-        self.ledger.open_budget(self.corpus, **terms, protocol="strict", synthetic=True)  # type: ignore[arg-type]
+        self.protocol = StrictSubMix(**terms)
+        self.ledger = open_store(Settings(_env_file=None, data_dir=folder)).ledger
+        self.ledger.open_budget(self.corpus, **terms, protocol="strict", synthetic=True)
         self.decoder = ensemble.decoder()
         self.decoder.start(prompt)
         self.token = TOKEN

