@@ -3,7 +3,7 @@ FROM python:3.11-slim
 RUN useradd --create-home --uid 1000 studio \
     && mkdir /data && chown studio:studio /data
 
-USER studio
+USER 1000
 WORKDIR /home/studio/app
 ENV PATH=/home/studio/.local/bin:$PATH \
     PYTHONUNBUFFERED=1 \
@@ -23,5 +23,5 @@ RUN python -m core models
 VOLUME /data
 EXPOSE 7860
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s \
-    CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:7860/gradio_api/startup-events', timeout=4)"]
+    CMD ["python", "-c", "import urllib.request as u; u.urlopen('http://127.0.0.1:7860/', timeout=4)"]
 CMD ["python", "app.py"]

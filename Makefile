@@ -22,6 +22,7 @@ lint: .venv/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/hadolint Dockerfile
 
 format: .venv/.installed-dev
 	$(BIN)/ruff check --fix .

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import httpx
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
@@ -76,3 +77,12 @@ def test_two_requests_share_nothing(client):
     first = ask(client, "Soup, tea and", top_k=1)
     ask(client, "My number is")
     assert ask(client, "Soup, tea and", top_k=1) == first
+
+
+def test_a_lone_surrogate_sent_over_http_gets_a_sentence(served):
+    body = b'{"data": ["half \\ud800 pair", 1.0, 0, 1.0, 4]}'
+    json = {"content-type": "application/json"}
+    asked = httpx.post(f"{served.url}/gradio_api/call/generate", content=body, headers=json)
+    answer = httpx.get(f"{served.url}/gradio_api/call/generate/{asked.json()['event_id']}", timeout=60)
+    assert "invalid character at position 6" in answer.text
+    assert "Traceback" not in answer.text
