@@ -1,9 +1,8 @@
-"""Every bad upload is one sentence, soon, in little memory, and leaves nothing behind."""
+"""Every bad upload is one sentence, in little memory, and leaves nothing behind."""
 
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,6 @@ from core.corpus import read_corpus
 from core.errors import InputError
 from tests.core.corpus.uploads import BAD_UPLOADS, BadUpload
 
-SECONDS = 2.0
 MEGABYTES = 200
 
 
@@ -42,13 +40,11 @@ class _Peak:
 
 
 @pytest.mark.parametrize("bad", BAD_UPLOADS, ids=lambda bad: bad.label)
-def test_bad_upload_is_a_sentence_within_two_seconds_and_200_mb(bad: BadUpload, tmp_path: Path) -> None:
+def test_bad_upload_is_a_sentence_within_200_mb(bad: BadUpload, tmp_path: Path) -> None:
     path = tmp_path / bad.name
     bad.write(path)
-    started = time.process_time()
     with _Peak() as memory, pytest.raises(InputError) as caught:
         read_corpus(path)
-    assert time.process_time() - started < SECONDS
     assert memory.peak - memory.start < MEGABYTES
     sentence = str(caught.value)
     assert bad.says in sentence
