@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import gradio
+import numpy as np
 import pytest
 
 from core.settings import Settings
@@ -31,7 +32,7 @@ def test_every_picture_is_there():
 
 
 def test_every_command_exists():
-    commands = re.findall(r"^python -m core ([a-z]+(?: [a-z]+)?)  ", README, re.MULTILINE)
+    commands = re.findall(r"^python -m core ([a-z]+(?: [a-z]+)?)(?: [A-Z]+)?  ", README, re.MULTILINE)
     assert len(commands) >= 7
     for command in commands:
         asked = [sys.executable, "-m", "core", *command.split(), "--help"]
@@ -44,6 +45,15 @@ def test_the_api_example_runs(tiny_llama, tmp_path, capsys):
     with serve(settings) as served:
         exec(example.replace("http://127.0.0.1:7860/", served.url), {})
     assert capsys.readouterr().out.strip()
+
+
+def test_the_protocol_example_runs():
+    example = re.search(r"```python\n(from core.predict.*?)```", README, re.DOTALL).group(1)
+    pmfs = np.random.default_rng(1).dirichlet(np.ones(20), 9)
+    names: dict = {"public": pmfs[0], "parts": pmfs[1:]}
+    exec(example, names)
+    assert names["step"].private
+    assert names["step"].losses.max() < 2.0
 
 
 @pytest.mark.parametrize("name", ["run", "test", "test-all", "bench", "lint", "clean"])
