@@ -24,7 +24,8 @@ _ROWS_HINT = 16
 class FrozenLinear:
     """y = x W^T + b where neither W (out, in) nor b is trained; gradients flow to x.
 
-    Several weights that read the same x are taken as one, their outputs side by side.
+    Several weights that read the same x are taken as one, their outputs side by side. The layout is made at
+    the first use, so that a model which is only asked for its shape costs no memory.
     """
 
     def __init__(
@@ -37,11 +38,11 @@ class FrozenLinear:
         self._bias = None if bias is None else bias.detach()
         self.out_features = sum(weight.shape[0] for weight in weights)
         self.device = self._weights[0].device
-        self._half = _pack_half(self._weight(), self._bias) if precision == "float16" else None
-        self._packed = _pack(self._weight()) if self._half is None else None
+        self._precision = precision
+        self._ready = False
+        self._half: Any = None
+        self._packed: torch.Tensor | None = None
         self._packed_transposed: torch.Tensor | None = None
-        if self._half is None and self._packed is None:
-            self._weights = [self._weight()]
 
     def __call__(self, x: torch.Tensor) -> torch.Tensor:
         """Apply to the last dimension of x; differentiable in x."""
@@ -51,6 +52,8 @@ class FrozenLinear:
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """x W^T + b, outside of autograd."""
+        if not self._ready:
+            self._lay_out()
         if self._half is not None:
             return torch.ops.quantized.linear_dynamic_fp16(x.contiguous(), self._half)
         if self._packed is not None and x.dtype == torch.float32:
@@ -64,6 +67,15 @@ class FrozenLinear:
         if self._packed_transposed is not None and gradient.dtype == torch.float32:
             return _multiply(gradient, self._packed_transposed, None)
         return gradient @ self._weight().to(gradient.dtype)
+
+    def _lay_out(self) -> None:
+        if self._precision == "float16":
+            self._half = _pack_half(self._weight(), self._bias)
+        if self._half is None:
+            self._packed = _pack(self._weight())
+        if self._half is None and self._packed is None:
+            self._weights = [self._weight()]
+        self._ready = True
 
     def _weight(self) -> torch.Tensor:
         return self._weights[0] if len(self._weights) == 1 else torch.cat(self._weights)

@@ -20,7 +20,7 @@ class TrainingSettings:
     passes: int = 3
     batch: int = 8
     length: int = 128
-    learning_rate: float = 1e-3
+    learning_rate: float = 3e-3
     warmup: float = 0.1
     weight_decay: float = 0.0
     clip: float = 1.0
