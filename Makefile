@@ -1,7 +1,7 @@
 # `make run` starts the application, `make test` tests it; both make what they need first.
 PYTHON ?= python3
 BIN := .venv/bin
-BENCHES := start accounting decode
+BENCHES := start accounting decode scale train
 
 .PHONY: run test test-all bench lint format models browser clean
 

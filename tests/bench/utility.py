@@ -3,7 +3,8 @@
 Blocks of 512 tokens are the users. For each k the same private text is cut into k parts and one adapter is
 trained on each (SubMix: on each half of 8 parts), and one on the whole text. The held-out text is read a
 token a query, 1,024 queries a budget, and the perplexities of `--runs` such stretches are averaged. Two
-shares are reported: of the whole-text adapter's gain over the public model, and of the unprotected ensemble's.
+shares are reported: of the whole-text adapter's gain over the public model, and of the unprotected
+ensemble's.
 
     python -m tests.bench.utility --data FOLDER [--tokens 192000] [--output assets/utility.json]
 """
