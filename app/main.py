@@ -18,7 +18,9 @@ from core.studio import Studio
 def build_demo(studio: Studio) -> gr.Blocks:
     """The whole application as Gradio Blocks, not yet served."""
     curators = Curators(studio.settings)
-    with gr.Blocks(title="SubMix Studio", analytics_enabled=False, fill_width=True) as demo:
+    with gr.Blocks(
+        title="SubMix Studio", analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
+    ) as demo:
         token = gr.BrowserState("", storage_key="submix-studio-curator")
         header.build()
         if studio.store_problem:

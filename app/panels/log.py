@@ -2,7 +2,7 @@
 
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -73,13 +73,15 @@ def build(studio: Studio, curators: Curators, token: gr.BrowserState, tab: gr.Ta
         except StudioError as error:
             return notice(str(error), kind="problem"), "", ""
 
-    def write_csv(token: str, period: str, panel: str, outcome: str, action: str, request: gr.Request) -> str:
-        return _write("csv", studio, wanted(token, period, panel, outcome, action, request))
+    def write_csv(
+        token: str, period: str, panel: str, outcome: str, action: str, request: gr.Request
+    ) -> Iterator[str]:
+        yield from _write("csv", studio, wanted(token, period, panel, outcome, action, request))
 
     def write_jsonl(
         token: str, period: str, panel: str, outcome: str, action: str, request: gr.Request
-    ) -> str:
-        return _write("jsonl", studio, wanted(token, period, panel, outcome, action, request))
+    ) -> Iterator[str]:
+        yield from _write("jsonl", studio, wanted(token, period, panel, outcome, action, request))
 
     def check(token: str, request: gr.Request) -> str:
         started = time.perf_counter()
@@ -125,17 +127,18 @@ def _session(request: gr.Request) -> str:
     return request.session_hash or "none"
 
 
-def _write(form: ExportFormat, studio: Studio, query: EventFilter) -> str:
-    """The export as a file for the browser to fetch; Gradio moves it into its cache and clears that."""
+def _write(form: ExportFormat, studio: Studio, query: EventFilter) -> Iterator[str]:
+    """The export as a file for the browser to fetch. Gradio copies it when it is yielded; ours is deleted."""
     if studio.store is None:
         raise gr.Error(studio.store_problem, print_exception=False)
-    path = Path(tempfile.mkdtemp(prefix="studio-log-")) / f"session-log.{form}"
-    try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            file.writelines(export(studio.store.log.stream(**query), form))
-    except StudioError as error:
-        raise gr.Error(str(error), print_exception=False) from error
-    return str(path)
+    with tempfile.TemporaryDirectory(prefix="studio-log-") as folder:
+        path = Path(folder) / f"session-log.{form}"
+        try:
+            with path.open("w", encoding="utf-8", newline="") as file:
+                file.writelines(export(studio.store.log.stream(**query), form))
+        except StudioError as error:
+            raise gr.Error(str(error), print_exception=False) from error
+        yield str(path)
 
 
 def _budgets(store: Store) -> list[Budget]:

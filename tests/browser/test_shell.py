@@ -2,6 +2,8 @@
 
 import json
 import re
+import tempfile
+from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -170,3 +172,7 @@ def test_the_log_can_be_filtered_and_exported(open_page, tmp_path):
     lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert [line["action"] for line in lines] == ["generate"]
     assert lines[0]["text"] is None
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export CSV").click()
+    assert download.value.suggested_filename == "session-log.csv"
+    assert not list(Path(tempfile.gettempdir()).glob("studio-log-*"))  # the server keeps no copy of its own
