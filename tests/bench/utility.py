@@ -166,10 +166,11 @@ def _show(rows: dict[str, dict[str, float]], chosen: argparse.Namespace, setting
     for name, by in rows.items():
         of_whole = (public - by[first]) / (public - whole)
         best = by.get("ensemble")
-        of_ensemble = (public - by[first]) / (public - best) if best else float("nan")
+        of_ensemble = (public - by[first]) / (public - best) if best else None
         results[name] = {"perplexity": by, "of_whole": of_whole, "of_ensemble": of_ensemble}
         values = "".join(f"{by[f'{e:g}']:>12.2f}" for e in chosen.epsilons)
-        print(f"{name:40}{values}{of_whole:>11.0%}{of_ensemble:>14.0%}")
+        shown = "" if of_ensemble is None else f"{of_ensemble:.0%}"
+        print(f"{name:40}{values}{of_whole:>11.0%}{shown:>14}")
     record = {
         "bench": "utility",
         "ratios": {name: round(row["of_whole"], 3) for name, row in results.items()},  # type: ignore[call-overload]
