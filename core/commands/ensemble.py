@@ -1,29 +1,20 @@
 """`python -m core train`, `generate` and `budget`: an ensemble from the shell."""
 
-from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-from core.corpus import load_demo, read_corpus
-from core.corpus.demo import DEMO_KEY
-from core.ensembles import Plan, ServedEnsemble, partition_key, plan_of, train_ensemble
 from core.errors import InputError, LedgerUnavailable
-from core.lm.adapters import read_manifest
-from core.lm.finetune import Progress as Reached
-from core.lm.finetune import TrainingSettings
-from core.lm.public import load_public
-from core.lm.stack import LoraShape
-from core.predict import Decoding
-from core.predict.generate import stream_private
-from core.privacy import extraction_bound, partition_to_user, rdp_to_dp
 from core.settings import Settings, load_settings
-from core.store import open_store
 
+if TYPE_CHECKING:
+    from core.lm.finetune import Progress as Reached
+
+# Heavy libraries are imported in each command: `python -m core models`, which every start runs, needs none.
 DEMO = "demo"
-DEFAULT_SHAPE = LoraShape()
 
 
 def train(
@@ -35,7 +26,7 @@ def train(
     alpha: float = typer.Option(2.0, help="The Renyi order."),
     queries: int = typer.Option(1024, help="How many tokens the budget is planned for."),
     passes: int = typer.Option(3, help="Passes over each part's text."),
-    layers: int = typer.Option(DEFAULT_SHAPE.layers, help="How many of the model's top layers learn."),
+    layers: int = typer.Option(8, help="How many of the model's top layers learn."),
     whole_passes: int = typer.Option(0, help="Also train one adapter on everything; synthetic corpora only."),
     synthetic: bool = typer.Option(False, help="Declare that nobody in the corpus exists."),
     user_column: str = typer.Option(None, help="The column with the user ids, if it is not found by itself."),
@@ -43,6 +34,14 @@ def train(
     name: str = typer.Option(None, help="What to call the ensemble; the file's name otherwise."),
 ) -> None:
     """Train an ensemble on a user-level corpus and open its budget."""
+    from core.corpus import load_demo, read_corpus
+    from core.corpus.demo import DEMO_KEY
+    from core.ensembles import Plan, ServedEnsemble, partition_key, train_ensemble
+    from core.lm.finetune import TrainingSettings
+    from core.lm.public import load_public
+    from core.lm.stack import LoraShape
+    from core.store import open_store
+
     settings, console = load_settings(), Console()
     if corpus == DEMO:
         read = load_demo()
@@ -60,7 +59,7 @@ def train(
         queries=queries,
         protocol=protocol,
         whole_passes=whole_passes,
-        training=TrainingSettings(passes=passes, shape=replace(DEFAULT_SHAPE, layers=layers)),
+        training=TrainingSettings(passes=passes, shape=LoraShape(layers=layers)),
     )
     public = load_public(settings.model, settings)
     with open_store(settings) as store:
@@ -69,7 +68,7 @@ def train(
         with Progress(*columns, console=console) as bar:
             task = bar.add_task("training", total=1.0)
 
-            def reached(progress: Reached) -> None:
+            def reached(progress: "Reached") -> None:
                 bar.update(task, completed=progress.share, description=f"training, loss {progress.loss:.2f}")
 
             reports = train_ensemble(read, public, plan, folder, key=key, progress=reached)
@@ -91,6 +90,12 @@ def generate(
     top_p: float = typer.Option(1.0, help="Draw among the public model's likeliest tokens of this share."),
 ) -> None:
     """Continue a prompt under the ensemble's budget; every token is debited before it is printed."""
+    from core.ensembles import ServedEnsemble
+    from core.lm.public import load_public
+    from core.predict import Decoding
+    from core.predict.generate import stream_private
+    from core.store import open_store
+
     settings = load_settings()
     public = load_public(settings.model, settings)
     served = ServedEnsemble(ensemble_folder(settings, ensemble), public)
@@ -125,6 +130,11 @@ def generate(
 
 def budget(ensemble: str = typer.Argument(help="The name of a trained ensemble, or its folder.")) -> None:
     """What is left of an ensemble's budget, and what the budget means."""
+    from core.ensembles import plan_of
+    from core.lm.adapters import read_manifest
+    from core.privacy import extraction_bound, partition_to_user, rdp_to_dp
+    from core.store import open_store
+
     settings = load_settings()
     manifest = read_manifest(ensemble_folder(settings, ensemble))
     corpus = str(manifest.partition["corpus"])

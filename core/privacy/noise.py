@@ -3,8 +3,6 @@
 import math
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import erfc, log_ndtr
 
 from core.errors import InputError
 from core.privacy.renyi import Floats, check_order
@@ -28,6 +26,8 @@ def laplace_rdp(alpha: float, shift: float) -> float:
 
 def laplace_shift(alpha: float, loss: float) -> float:
     """The largest shift, in scales of the noise, whose Renyi loss is at most `loss`."""
+    from scipy.optimize import brentq
+
     if not loss > 0.0:
         raise InputError("The Laplace mechanism needs a loss above zero for every query.")
     high = loss + 2.0
@@ -53,6 +53,8 @@ def gnmax_data_dependent(alpha: float, sigma: float, votes: Floats, tokens: int)
     under its conditions; otherwise, or where it is larger, the data-independent loss. `votes` are the
     counts above zero, `tokens` the size of the support. The figure is itself a function of private data.
     """
+    from scipy.special import erfc
+
     plain = gnmax_rdp(alpha, sigma)
     ordered = np.sort(votes)[::-1]
     misses = erfc((ordered[0] - ordered[1:]) / (2.0 * sigma)).sum()
@@ -82,6 +84,8 @@ def noisy_winner(votes: Floats, sigma: float) -> Floats:
 
     P(x wins) is the integral of phi(z - n_x) prod_{y != x} Phi(z - n_y), all in units of sigma.
     """
+    from scipy.special import log_ndtr
+
     counts, members = np.unique(votes, return_inverse=True)
     sizes = np.bincount(members)
     z = np.linspace((counts.min()) / sigma - 12.0, counts.max() / sigma + 12.0, _GRID)[:, None]
