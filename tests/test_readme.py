@@ -71,3 +71,10 @@ def test_core_never_imports_gradio():
         "sys.exit('gradio' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("module", ["core.__main__", "app.main"])
+def test_a_start_does_not_wait_for_the_models_libraries(module):
+    """The page is served first; torch and transformers come in behind it."""
+    code = f"import sys, {module}; sys.exit(bool({{'torch', 'transformers', 'scipy'}} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
