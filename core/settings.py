@@ -37,7 +37,7 @@ class Settings(BaseSettings):
     )
     vectors: str = Field(
         default=EMBEDDED,
-        description="The word vectors: `embedded`, a KeyedVectors or word2vec file, or a gensim name.",
+        description="Word vectors: `embedded`, or a file: GloVe text, word2vec text or word2vec binary.",
     )
     host: str = Field(default="127.0.0.1", description="The address to listen on.")
     port: int = Field(default=7860, ge=0, le=65535, description="The port to listen on; 0 takes a free one.")

@@ -96,7 +96,7 @@ def _converted(folder: Path) -> Path:
     except OSError as error:
         raise ModelUnavailable(
             f"The language model cannot be converted in {folder} ({error.strerror or error}). "
-            f"It needs {shutil.disk_usage(folder).free / 1e9:.1f} GB free to become 0.7 GB: make room there."
+            f"About 0.7 GB are needed there and {shutil.disk_usage(folder).free / 1e9:.1f} GB are free."
         ) from error
     return target
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from core.errors import InputError, ModelUnavailable
+from core.lm import public as public_module
 from core.lm.decode import PublicDecoder, TextStream, encode_prompt
 from core.lm.public import load_public
 from core.predict.decoding import Decoding
@@ -144,3 +145,15 @@ def test_public_top_k_leaves_only_the_likeliest_tokens(public, settings):
         }
     assert drawn <= best
     assert len(drawn) > 1
+
+
+def test_a_conversion_that_cannot_be_written_is_a_sentence_and_leaves_nothing(tmp_path, monkeypatch):
+    def full(folder, target):
+        target.mkdir()
+        (target / "half.safetensors").write_bytes(b"x")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(public_module, "_convert", full)
+    with pytest.raises(ModelUnavailable, match=r"No space left.*0\.7 GB are needed"):
+        public_module._converted(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == []
