@@ -31,18 +31,20 @@ class AddressField:
 
 
 # One place in the browser that writes the address; it replaces, so that Back leaves the page. Controls also
-# report a change while the page is being set up, so nothing is written until the view was restored.
+# report changes while the page sets itself up, so nothing is written before the person has done something.
 SCRIPT = """
 <script>
+for (const gesture of ["pointerdown", "keydown"]) {
+  window.addEventListener(gesture, () => { window.studioActed = true; }, {capture: true});
+}
 window.studioAddress = (name, value) => {
-  if (!window.studioRestored) return;
+  if (!window.studioActed) return;
   const url = new URL(window.location.href);
   url.searchParams.set(name, value);
   window.history.replaceState(window.history.state, "", url);
 };
 </script>
 """
-_RESTORED = "() => { setTimeout(() => { window.studioRestored = true; }, 250); }"
 
 COPY_LINK = "() => navigator.clipboard.writeText(window.location.href)"
 
@@ -72,5 +74,4 @@ def restore(demo: gr.Blocks, tabs: gr.Tabs, panels: list[str], fields: list[Addr
         return found
 
     outputs = [tabs, *(field.control for field in fields)]
-    opened = demo.load(open_view, outputs=outputs, api_visibility="private", show_progress="hidden")
-    opened.then(fn=None, js=_RESTORED)
+    demo.load(open_view, outputs=outputs, api_visibility="private", show_progress="hidden")
