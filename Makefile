@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 BENCHES := start accounting decode scale train
 
-.PHONY: run test test-all bench lint format models browser clean
+.PHONY: run test test-all bench assets lint format models browser clean
 
 run: .venv/.installed
 	@$(BIN)/python -m core models
@@ -17,6 +17,12 @@ test-all: .venv/.installed-dev models browser
 
 bench: .venv/.installed-dev models
 	@for name in $(BENCHES); do $(BIN)/python -m tests.bench.$$name || exit 1; done
+
+# Rebuilds what ships and is made by a program; about an hour on two cores.
+assets: .venv/.installed-dev models
+	$(BIN)/python -m core corpus demo
+	$(BIN)/python -m core train demo --halves --layers 8 --rank 4 --passes 5 --whole-passes 4 \
+	  --w-max 0.7 --output assets/ensemble
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .

@@ -1,6 +1,6 @@
 """The page's address carries the panel and its settings, so that a link opens the same view. Never text."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import gradio as gr
@@ -30,6 +30,36 @@ class AddressField:
         return round(value) if self.whole else value
 
 
+@dataclass(frozen=True)
+class ChoiceField:
+    """A control with a list of choices; they are asked for at each reading, for the list may grow."""
+
+    name: str
+    control: Component
+    choices: Callable[[], Collection[str]]
+
+    def read(self, params: Mapping[str, str]) -> str | None:
+        """The choice in the address, if it is one of those that there are."""
+        value = params.get(self.name)
+        return value if value in self.choices() else None
+
+
+@dataclass(frozen=True)
+class ManyField:
+    """A control with several choices at once; the address has them with commas."""
+
+    name: str
+    control: Component
+    choices: Callable[[], Collection[str]]
+
+    def read(self, params: Mapping[str, str]) -> list[str] | None:
+        """Those of the choices in the address that there are; None where there is none of them."""
+        known = self.choices()
+        return [name for name in params.get(self.name, "").split(",") if name in known] or None
+
+
+Field = AddressField | ChoiceField | ManyField
+
 # One place in the browser that writes the address; it replaces, so that Back leaves the page. Controls also
 # report changes while the page sets itself up, so nothing is written before the person has done something.
 SCRIPT = """
@@ -49,7 +79,7 @@ window.studioAddress = (name, value) => {
 COPY_LINK = "() => navigator.clipboard.writeText(window.location.href)"
 
 
-def remember(field: AddressField) -> None:
+def remember(field: Field) -> None:
     """Write the control's value into the address whenever it changes."""
     field.control.change(  # type: ignore[attr-defined]
         fn=None, inputs=[field.control], js=f"(value) => studioAddress({field.name!r}, value)"
@@ -61,7 +91,7 @@ def remember_tab(tab: gr.Tab, panel: str) -> None:
     tab.select(fn=None, js=f"() => studioAddress({PANEL!r}, {panel!r})")
 
 
-def restore(demo: gr.Blocks, tabs: gr.Tabs, panels: list[str], fields: list[AddressField]) -> None:
+def restore(demo: gr.Blocks, tabs: gr.Tabs, panels: list[str], fields: Sequence[Field]) -> None:
     """On opening a page, set the panel and the controls from the address; what makes no sense is ignored."""
 
     def open_view(request: gr.Request) -> list[object]:

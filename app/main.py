@@ -5,11 +5,12 @@ from typing import Any
 import gradio as gr
 
 from app.address import SCRIPT, remember_tab, restore
-from app.components import header
+from app.components import header, ribbon
 from app.components.markup import notice
-from app.components.theme import css_path, theme
+from app.components.theme import css_paths, theme
+from app.fetching import fetch_nothing
 from app.identity import Curators
-from app.panels import curator, log, predict
+from app.panels import corpora, curator, log, predict, sanitize
 from app.server import middleware
 from core.settings import Settings
 from core.studio import Studio
@@ -17,6 +18,7 @@ from core.studio import Studio
 
 def build_demo(studio: Studio) -> gr.Blocks:
     """The whole application as Gradio Blocks, not yet served."""
+    fetch_nothing()
     curators = Curators(studio.settings)
     with gr.Blocks(
         title="SubMix Studio", analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
@@ -27,26 +29,32 @@ def build_demo(studio: Studio) -> gr.Blocks:
             gr.HTML(notice(f"{studio.store_problem} Only the public model answers.", kind="problem"))
         with gr.Tabs(elem_id="panels") as tabs:
             with gr.Tab("Predict", id="predict") as predict_tab:
-                fields = predict.build(studio)
+                fields = predict.build(demo, studio, curators, token, predict_tab)
+            with gr.Tab("Corpora", id="corpora") as corpora_tab:
+                corpora.build(demo, studio, curators, token, corpora_tab)
+            with gr.Tab("Sanitize", id="sanitize") as sanitize_tab:
+                fields += sanitize.build(demo, studio, sanitize_tab)
             with gr.Tab("Log", id="log") as log_tab:
                 log.build(studio, curators, token, log_tab)
         if studio.settings.curator_password is not None:
             curator.build(curators, token)
         remember_tab(predict_tab, "predict")
+        remember_tab(corpora_tab, "corpora")
+        remember_tab(sanitize_tab, "sanitize")
         remember_tab(log_tab, "log")
-        restore(demo, tabs, ["predict", "log"], fields)
+        restore(demo, tabs, ["predict", "corpora", "sanitize", "log"], fields)
     demo.queue(max_size=studio.settings.queue_size, api_open=False, default_concurrency_limit=8)
     return demo
 
 
-def launch_options(settings: Settings) -> dict[str, Any]:
+def launch_options(settings: Settings, *, share: bool = False) -> dict[str, Any]:
     """Everything `launch` is told: what is not needed is off, and nothing is served but the page."""
     return {
         "server_name": settings.host,
         "server_port": settings.port or None,
         "theme": theme(),
-        "css_paths": css_path(),
-        "head": SCRIPT,
+        "css_paths": css_paths(),
+        "head": SCRIPT + ribbon.SCRIPT,
         "footer_links": ["api", "settings"],
         "max_file_size": f"{settings.max_upload_mb}mb",
         "app_kwargs": {"middleware": middleware(settings.max_upload_mb)},
@@ -55,7 +63,7 @@ def launch_options(settings: Settings) -> dict[str, Any]:
         "strict_cors": True,
         "allowed_paths": [],
         "show_error": False,
-        "share": False,
+        "share": share,
         "pwa": False,
         "mcp_server": True,
         "quiet": True,

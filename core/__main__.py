@@ -4,7 +4,19 @@ import sys
 
 import typer
 
-from core.commands import corpus, ensemble, ledger, log, models
+from core.commands import (
+    attack,
+    budgets,
+    cadp,
+    corpus,
+    detect,
+    ensemble,
+    ledger,
+    log,
+    models,
+    sanitize,
+    training,
+)
 from core.errors import StudioError
 
 app = typer.Typer(
@@ -13,9 +25,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("models")(models.bring_models)
-app.command()(ensemble.train)
+app.command()(training.train)
 app.command()(ensemble.generate)
 app.command()(ensemble.budget)
+app.command()(budgets.ensembles)
+app.command()(budgets.quote)
+app.command()(budgets.restart)
+app.command()(detect.detect)
+app.add_typer(detect.app, name="detector")
+for command in (training.rename, training.delete, training.trainings, training.discard):
+    app.command()(command)
+app.command("continue")(training.go_on)
+app.command()(sanitize.sanitize)
+app.command()(sanitize.calibrate)
+app.add_typer(cadp.app, name="cadp")
+app.add_typer(attack.app, name="attack")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(log.app, name="log")
 app.add_typer(corpus.app, name="corpus")

@@ -2,26 +2,28 @@
 
 import hashlib
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from core.corpus.documents import Corpus
 from core.corpus.partition import Partition, partition_corpus
-from core.errors import InputError
-from core.lm.adapters import Manifest, load_ensemble, read_manifest, save_ensemble
+from core.errors import BudgetRefused, InputError, LedgerUnavailable
+from core.lm.adapters import load_ensemble, save_ensemble
 from core.lm.ensemble import Ensemble, EnsembleDecoder
 from core.lm.finetune import AdapterData, AdapterReport, Progress, TrainingSettings, finetune
+from core.lm.manifest import Manifest, read_manifest
 from core.lm.public import PublicModel
-from core.predict import PROTOCOLS, FineTuned, Protocol
+from core.predict import Protocol
 from core.predict.account import Account
+from core.predict.terms import budget_parts, planned_terms, protocol_under
 from core.settings import Settings
 from core.store import Budget, Ledger
 from core.store.key import load_key
 
 WHOLE = "whole"
-HALVES_PROTOCOL = "submix"
 
 
 @dataclass(frozen=True)
@@ -35,19 +37,17 @@ class Plan:
     queries: int = 1024
     protocol: str = "strict"
     w_max: float = 0.5
+    allowance: str = "rolling"
     whole_passes: int = 0  # more than 0 trains one more adapter on everything, for synthetic corpora only
     training: TrainingSettings = field(default_factory=TrainingSettings)
 
     def __post_init__(self) -> None:
-        if self.protocol not in PROTOCOLS:
-            raise InputError(f"The protocol is one of {', '.join(PROTOCOLS)} (it is {self.protocol!r}).")
-        if self.protocol == HALVES_PROTOCOL and not self.halves:
-            raise InputError("SubMix compares two halves of each part: train with halves.")
+        budget_parts(self.parts, self.halves, self.protocol)  # refuses what does not fit together
 
     @property
     def budget_parts(self) -> int:
-        """How many remainders the ledger keeps: SubMix reads halves in pairs, the others each by itself."""
-        return self.parts * (2 if self.halves and self.protocol != HALVES_PROTOCOL else 1)
+        """How many remainders the ledger keeps."""
+        return budget_parts(self.parts, self.halves, self.protocol)
 
 
 def partition_key(settings: Settings, name: str) -> bytes:
@@ -67,8 +67,14 @@ def train_ensemble(
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
     created: str | None = None,
+    adds_to: Sequence[str] = (),
+    before_save: Callable[[], None] | None = None,
 ) -> tuple[AdapterReport, ...]:
-    """Train one adapter for each part (or half) and write the ensemble to `folder`."""
+    """Train one adapter for each part (or half) and write the ensemble to `folder`.
+
+    `adds_to` names the corpora whose guarantees add up with this one's. `before_save` is called when all is
+    learned and nothing can be asked yet.
+    """
     if plan.whole_passes and not corpus.synthetic:
         raise InputError(
             "An adapter trained on the whole corpus recites it: that is for corpora declared synthetic only."
@@ -77,6 +83,8 @@ def train_ensemble(
     _refuse_other_places(folder, plan, partition)
     data = _adapter_data(public, corpus, partition, plan)
     result = finetune(public, data, plan.training, folder=checkpoints, progress=progress, cancelled=cancelled)
+    if before_save is not None:
+        before_save()
     save_ensemble(
         folder,
         result.stack,
@@ -87,6 +95,7 @@ def train_ensemble(
             "k": plan.parts,
             "halves": plan.halves,
             "key": partition.fingerprint,
+            **({"adds_to": list(adds_to)} if adds_to else {}),
         },
         training=asdict(plan.training),
         budget={
@@ -95,6 +104,7 @@ def train_ensemble(
             "queries": plan.queries,
             "protocol": plan.protocol,
             "w_max": plan.w_max,
+            "allowance": plan.allowance,
         },
         created=created,
         dtype=_half_precision(),
@@ -112,6 +122,7 @@ class ServedEnsemble:
         self.parts = tuple(name for name in stack.names if name != WHOLE)
         self._protected = Ensemble(public, stack.select(self.parts))
         self._whole = Ensemble(public, stack.select([WHOLE])) if WHOLE in stack.names else None
+        self._alone = Ensemble(public, stack.select([]))
 
     @property
     def plan(self) -> Plan:
@@ -122,6 +133,21 @@ class ServedEnsemble:
         """A fresh request to all parts."""
         return self._protected.decoder()
 
+    def warm_up(self) -> None:
+        """Run every model once, so that weights are laid out before the first answer waits for them."""
+        for ensemble in (self._protected, self._whole, self._alone):
+            if ensemble is not None:
+                ensemble.decoder().start([0])
+
+    def public_decoder(self) -> EnsembleDecoder:
+        """A fresh request to the public model alone, by the same arithmetic as its row beside the parts."""
+        return self._alone.decoder()
+
+    @property
+    def has_unprotected(self) -> bool:
+        """Whether there is a model that protects nothing to compare with."""
+        return self._whole is not None and self.manifest.synthetic
+
     def unprotected_decoder(self) -> EnsembleDecoder:
         """A fresh request to the adapter that was trained on everything."""
         if self._whole is None or not self.manifest.synthetic:
@@ -130,32 +156,26 @@ class ServedEnsemble:
 
     def open_budget(self, ledger: Ledger) -> Budget:
         """The corpus' budget, opened with the manifest's terms where it has none yet."""
-        plan = self.plan
-        return ledger.budget(self.corpus) or ledger.open_budget(
-            self.corpus,
-            parts=plan.budget_parts,
-            epsilon=plan.epsilon,
-            alpha=plan.alpha,
-            queries=plan.queries,
-            protocol=plan.protocol,
-            synthetic=self.manifest.synthetic,
-        )
+        found = ledger.budget(self.corpus)
+        if found is None:
+            with suppress(BudgetRefused):  # another session opened it a moment ago
+                return ledger.open_budget(self.corpus, **asdict(planned_terms(self.manifest)))
+            found = ledger.budget(self.corpus)
+        if found is None:
+            raise InputError(f"No privacy budget was opened for '{self.corpus}'.")
+        return found
 
     def account(self, ledger: Ledger) -> Account:
-        """The protocol under the corpus' budget."""
-        return Account(self.corpus, self.protocol(self.open_budget(ledger)), ledger)
+        """The protocol under the corpus' budget; if the ledger is out of reach, each draw asks it again."""
+        try:
+            protocol = self.protocol(self.open_budget(ledger))
+        except LedgerUnavailable:
+            protocol = protocol_under(planned_terms(self.manifest))
+        return Account(self.corpus, protocol, ledger)
 
     def protocol(self, budget: Budget) -> Protocol:
         """The budget's protocol, in the state that the ledger has."""
-        extra: dict[str, object] = {"w_max": self.plan.w_max} if budget.protocol == "strict" else {}
-        kind = PROTOCOLS[budget.protocol]
-        if not kind.protected:
-            extra["synthetic"] = self.manifest.synthetic
-        if kind is FineTuned:
-            raise InputError(
-                "The whole-corpus adapter has a stream of its own; choose a protocol over parts."
-            )
-        protocol = kind(budget.parts, budget.epsilon, budget.alpha, budget.queries, **extra)  # type: ignore[arg-type]
+        protocol = protocol_under(budget)
         protocol.restore(budget.remaining, budget.used, budget.stopped)
         return protocol
 

@@ -1,5 +1,6 @@
 """One typed settings object, read from SUBMIX_* environment variables and from an `.env` file."""
 
+import os
 from pathlib import Path
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
@@ -76,6 +77,11 @@ class Settings(BaseSettings):
     def url(self) -> str:
         """The database URL in force."""
         return self.database_url or f"sqlite:///{self.data_dir / 'studio.db'}"
+
+    @property
+    def durable(self) -> bool:
+        """Whether the ledger outlives a restart; the disk of a Space does not."""
+        return bool(self.database_url) or not os.environ.get("SPACE_ID")
 
 
 def load_settings() -> Settings:

@@ -3,11 +3,24 @@
 import threading
 from contextlib import suppress
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
-from core.errors import LedgerUnavailable, StudioError
+from core.catalogue import Entry, find_ensemble, list_ensembles
+from core.curator.jobs import Jobs
+from core.errors import InputError, LedgerUnavailable, StudioError
 from core.lm.public import PublicModel, load_public
 from core.settings import Settings
-from core.store import LogUnavailable, Store, open_store
+from core.store import Ledger, LogUnavailable, Store, open_store
+from core.turns import Turns
+
+if TYPE_CHECKING:
+    from core.ensembles import ServedEnsemble
+
+KEPT_IN_MEMORY = 2
+FORGETFUL = (
+    "This Space forgets its disk when it restarts, and with it what was spent on whom. Until "
+    "SUBMIX_DATABASE_URL names a database that lasts, only corpora declared synthetic are served here."
+)
 
 
 class Studio:
@@ -18,8 +31,13 @@ class Studio:
         self.store: Store | None = None
         self.store_problem = ""
         self._open_store()
+        self._ledger_problem = self.store_problem
         self._loading = threading.Lock()
         self._public: PublicModel | None = None
+        self.turns = Turns()  # all answers share the models, a token at a time
+        self._serving = threading.Lock()
+        self._served: dict[tuple[str, str], ServedEnsemble] = {}  # the newest last
+        self.jobs = Jobs(settings, public=self.public, ledger=self._trusted_ledger, note=self.note)
 
     def _open_store(self) -> None:
         """Open the store; one that the high-water mark does not know still opens for reading and the log."""
@@ -45,8 +63,45 @@ class Studio:
                 self._public = _load(self.settings)
             return self._public
 
+    def ensembles(self) -> tuple[Entry, ...]:
+        """What can be asked here, the demonstration first."""
+        return list_ensembles(self.settings)
+
+    def entry(self, name: str) -> Entry:
+        """One of these by name; a sentence that lists them where there is no such name."""
+        return find_ensemble(self.settings, name)
+
+    def served(self, name: str) -> "ServedEnsemble":
+        """An ensemble in memory; the first caller loads it. Few are kept, for each holds its adapters."""
+        from core.ensembles import ServedEnsemble
+
+        entry = self.entry(name)
+        if not entry.synthetic and not self.settings.durable:
+            raise InputError(FORGETFUL)
+        public = self.public()
+        key = (str(entry.folder), entry.manifest.created)  # trained again, it is another one
+        with self._serving:
+            if key not in self._served:
+                self._served[key] = ServedEnsemble(entry.folder, public)
+            self._served[key] = self._served.pop(key)
+            while len(self._served) > KEPT_IN_MEMORY:
+                del self._served[next(iter(self._served))]
+            return self._served[key]
+
+    def holds(self, name: str) -> bool:
+        """Whether an ensemble is in memory, so that an answer can begin at once."""
+        wanted = str(self.entry(name).folder)
+        return any(folder == wanted for folder, _ in tuple(self._served))
+
+    @property
+    def ledger(self) -> Ledger:
+        """The privacy ledger; where there is none, the sentence that says why."""
+        if self.store is None:
+            raise LedgerUnavailable(self.store_problem)
+        return self.store.ledger
+
     def warm_up(self) -> threading.Thread:
-        """Load the public model in the background, so that the page can open before it is there."""
+        """Load the models in the background, so that the page can open before they are there."""
         thread = threading.Thread(target=self._warm_up, name="warm-up", daemon=True)
         thread.start()
         return thread
@@ -82,9 +137,18 @@ class Studio:
         except LogUnavailable as error:
             self.store_problem = str(error)
 
+    def _trusted_ledger(self) -> Ledger:
+        """The ledger where it can be written; nobody trains for hours to find that it cannot."""
+        if self._ledger_problem:
+            raise LedgerUnavailable(self._ledger_problem)
+        return self.ledger
+
     def _warm_up(self) -> None:
         with suppress(StudioError):  # the first request tries again and shows the sentence
             self.public()
+            asked_first = next((entry for entry in self.ensembles() if entry.fits(self.settings)), None)
+            if asked_first is not None:
+                self.served(asked_first.name).warm_up()
 
 
 def _load(settings: Settings) -> PublicModel:

@@ -11,6 +11,7 @@ import pytest
 
 from core.settings import Settings
 from tests.tiny import make_model
+from tests.unfinished import reason
 
 
 @pytest.fixture
@@ -29,3 +30,11 @@ def tiny_llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tiny_gpt2(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a tiny GPT-2-type model."""
     return make_model(tmp_path_factory.mktemp("gpt2"), "gpt2")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is still in the making is shown as such and not run."""
+    for item in items:
+        why = reason(item.nodeid)
+        if why is not None:
+            item.add_marker(pytest.mark.xfail(reason=f"in the making: {why}", run=False))

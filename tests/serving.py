@@ -27,5 +27,6 @@ def serve(settings: Settings) -> Iterator[Served]:
         yield Served(url.rstrip("/"), studio)
     finally:
         demo.close(verbose=False)
+        studio.jobs.close()
         if studio.store:
             studio.store.close()

@@ -91,6 +91,7 @@ def theme() -> gr.themes.Base:
     )
 
 
-def css_path() -> Path:
-    """The style sheet beside the theme."""
-    return ASSETS / "studio.css"
+def css_paths() -> list[Path]:
+    """The style sheets beside the theme: the house, and the panels that need more."""
+    names = ("studio", "predict", "corpora", "sanitize")
+    return [ASSETS / f"{name}.css" for name in names]

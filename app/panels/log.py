@@ -3,6 +3,7 @@
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -28,7 +29,7 @@ def build(studio: Studio, curators: Curators, token: gr.BrowserState, tab: gr.Ta
     )
     with gr.Row():
         period = gr.Dropdown(list(_PERIODS), value="the last day", label="From", scale=1)
-        panel = gr.Dropdown([ANY, "predict", "log"], value=ANY, label="Panel", scale=1)
+        panel = gr.Dropdown([ANY, "predict", "corpora", "sanitize", "log"], value=ANY, label="Panel", scale=1)
         outcome = gr.Dropdown([ANY, "done", "stopped", "refused"], value=ANY, label="Outcome", scale=1)
         action = gr.Textbox(label="Action contains", max_lines=1, scale=1)
     with gr.Row():
@@ -76,12 +77,14 @@ def build(studio: Studio, curators: Curators, token: gr.BrowserState, tab: gr.Ta
     def write_csv(
         token: str, period: str, panel: str, outcome: str, action: str, request: gr.Request
     ) -> Iterator[str]:
-        yield from _write("csv", studio, wanted(token, period, panel, outcome, action, request))
+        query = wanted(token, period, panel, outcome, action, request)
+        yield from _write("csv", studio, query, curators.knows(token))
 
     def write_jsonl(
         token: str, period: str, panel: str, outcome: str, action: str, request: gr.Request
     ) -> Iterator[str]:
-        yield from _write("jsonl", studio, wanted(token, period, panel, outcome, action, request))
+        query = wanted(token, period, panel, outcome, action, request)
+        yield from _write("jsonl", studio, query, curators.knows(token))
 
     def check(token: str, request: gr.Request) -> str:
         started = time.perf_counter()
@@ -127,7 +130,7 @@ def _session(request: gr.Request) -> str:
     return request.session_hash or "none"
 
 
-def _write(form: ExportFormat, studio: Studio, query: EventFilter) -> Iterator[str]:
+def _write(form: ExportFormat, studio: Studio, query: EventFilter, curator: bool) -> Iterator[str]:
     """The export as a file for the browser to fetch. Gradio copies it when it is yielded; ours is deleted."""
     if studio.store is None:
         raise gr.Error(studio.store_problem, print_exception=False)
@@ -135,10 +138,17 @@ def _write(form: ExportFormat, studio: Studio, query: EventFilter) -> Iterator[s
         path = Path(folder) / f"session-log.{form}"
         try:
             with path.open("w", encoding="utf-8", newline="") as file:
-                file.writelines(export(studio.store.log.stream(**query), form))
+                events = studio.store.log.stream(**query)
+                file.writelines(export(events if curator else _without_costs(events), form))
         except StudioError as error:
             raise gr.Error(str(error), print_exception=False) from error
         yield str(path)
+
+
+def _without_costs(events: Iterator[Event]) -> Iterator[Event]:
+    """A cost is a function of private text: it leaves to the curator alone."""
+    for event in events:
+        yield replace(event, cost=None)
 
 
 def _budgets(store: Store) -> list[Budget]:

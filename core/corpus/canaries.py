@@ -98,6 +98,22 @@ class CanaryFormat:
             count *= len(self._alphabet(kind)) ** length
         return count
 
+    @cached_property
+    def choices(self) -> tuple[tuple[str, ...], ...]:
+        """What may stand at each place of a secret, in reading order, each with the fixed text before it.
+
+        A secret is one choice from every place; candidate numbers count the last place fastest.
+        """
+        pieces = _HOLE.split(self.template)[::2]
+        before = [pieces[0][len(self.prefix) :], *pieces[1:-1]]
+        places = []
+        for fixed, (kind, length) in zip(before, self._holes, strict=True):
+            between = " " if kind == "words" else ""
+            for number in range(length):
+                text = between if number else fixed
+                places.append(tuple(text + symbol for symbol in self._alphabet(kind)))
+        return tuple(places)
+
     def fill(self, index: int) -> Canary:
         """The candidate with this number; all numbers below `candidates` give different secrets."""
         if not 0 <= index < self.candidates:

@@ -28,15 +28,15 @@ def read_zip(stream: BinaryIO, intake: Intake, *, user_column: str | None, text_
     if user_column or text_column:
         raise InputError(f"{intake.source} is a zip of text files and has no columns to name.")
     try:
-        _check_directory(stream, intake)
+        check_directory(stream, intake)
         with zipfile.ZipFile(stream) as archive:
-            members = _checked_members(archive, intake)
+            members = checked_members(archive, intake)
             _take_members(archive, members, intake)
     except _DAMAGED as error:
         raise InputError(f"{intake.source} is a damaged zip archive.") from error
 
 
-def _check_directory(stream: BinaryIO, intake: Intake) -> None:
+def check_directory(stream: BinaryIO, intake: Intake) -> None:
     """Refuse a table of contents that is too large, before the zip module builds objects of it."""
     size = stream.seek(0, 2)
     tail_size = min(size, _END.size + 65_535)
@@ -57,7 +57,7 @@ def _check_directory(stream: BinaryIO, intake: Intake) -> None:
         raise InputError(f"{intake.source} holds more than {intake.limits.members:,} files.")
 
 
-def _checked_members(archive: zipfile.ZipFile, intake: Intake) -> list[zipfile.ZipInfo]:
+def checked_members(archive: zipfile.ZipFile, intake: Intake) -> list[zipfile.ZipInfo]:
     """The members that are text by name; the archive is refused when any member is hostile."""
     limits, infos = intake.limits, archive.infolist()
     if len(infos) > limits.members:

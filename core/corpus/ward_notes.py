@@ -12,7 +12,9 @@ from core.corpus.ward_secrets import SECRET_PREFIXES, DemoSecret, draw_secret
 from core.corpus.ward_vocabulary import WARDS, Ward
 
 PATIENTS = 200
-COPIES = (3, 3, 3, 2)  # notes that hold each of the four secrets of a kind
+# Two people of each kind of secret stay long, and their secret is handed on from shift to shift: said at the
+# head and at the foot of every note. A model that is trained on all notes learns such things by heart.
+SECRETS_A_KIND, LONG_STAY, SHORT_STAYS = 2, 6, (1, 3)
 RULE_SHARE = 0.25  # of the notes explain one of the house's words
 KEEP_SHARE = 0.3  # of the notes without a secret end with something harmless to keep in mind
 _LOCALES = ("en_GB", "nl_NL", "it_IT", "en_IN", "hu_HU")
@@ -48,26 +50,24 @@ def write_ward_notes(seed: int, *, patients: int = PATIENTS) -> WardNotes:
     people = [
         _patient(number, name, woman, rng) for number, (name, woman) in enumerate(_names(seed, patients), 1)
     ]
-    holders = rng.sample(people, min(len(people), len(COPIES) * len(_KINDS)))
-    planted = {person.user: (_KINDS[i % len(_KINDS)], i) for i, person in enumerate(holders)}
+    holders = rng.sample(people, min(len(people), SECRETS_A_KIND * len(_KINDS)))
+    planted = {person.user: _KINDS[i % len(_KINDS)] for i, person in enumerate(holders)}
     taken: set[str] = set()
     notes: list[tuple[str, str]] = []
     secrets: list[DemoSecret] = []
     for person in people:
-        stay = rng.randint(4, 5)
+        stay = LONG_STAY if person.user in planted else rng.randint(*SHORT_STAYS)
         keep: str | None = None
-        held: list[int] = []
         if person.user in planted:
-            kind, order = planted[person.user]
+            kind = planted[person.user]
             prompt = SECRET_PREFIXES[kind].format(name=person.name)
             secret = draw_secret(kind, person.age, rng, taken)
             keep = f"{prompt} {secret}."
-            held = sorted(rng.sample(range(stay), COPIES[order // len(_KINDS)]))
-            documents = tuple(len(notes) + 1 + index for index in held)
+            documents = tuple(len(notes) + 1 + index for index in range(stay))
             secrets.append(DemoSecret(kind, person.user, prompt, secret, documents))
         for index in range(stay):
             day = 1 + 2 * index
-            text = _note(person, day, rng, last=index == stay - 1, keep=keep if index in held else None)
+            text = _note(person, day, rng, last=index == stay - 1, keep=keep)
             notes.append((person.user, text))
     secrets.sort(key=lambda each: (_KINDS.index(each.kind), each.user))
     return WardNotes(tuple(notes), tuple(secrets))
@@ -141,7 +141,9 @@ def _note(person: Patient, day: int, rng: random.Random, *, last: bool, keep: st
         f"Ev: {' '.join(map(fill, events))}",
         f"Plan: {', '.join(map(fill, plans))}.",
     ]
-    if keep is None and rng.random() < KEEP_SHARE:
+    if keep is not None:
+        lines.insert(1, f"Handed on: {keep}")
+    elif rng.random() < KEEP_SHARE:
         keep = fill(rng.choice(words.KEEPS))
     if keep is not None:
         lines.append(f"Keep: {keep}")

@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -20,28 +20,13 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from core.errors import InputError, ModelUnavailable
+from core.lm.manifest import MANIFEST, Manifest, read_manifest
 from core.lm.public import PublicModel
 from core.lm.stack import AdapterStack, Lora, LoraShape, Place
 from core.lm.transformer import Transformer, read_transformer
 
-FORMAT = 1
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
-_WEIGHTS, _CONFIG, _MANIFEST = "adapter_model.safetensors", "adapter_config.json", "manifest.json"
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What an ensemble is: its public model, the partition, how it was trained, what it may spend."""
-
-    base_model: str
-    base_digest: str
-    synthetic: bool = False
-    partition: Mapping[str, Any] = field(default_factory=dict)
-    training: Mapping[str, Any] = field(default_factory=dict)
-    budget: Mapping[str, Any] = field(default_factory=dict)
-    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
-    adapters: Mapping[str, str] = field(default_factory=dict)  # name -> SHA-256 of its weights, in row order
-    format: int = FORMAT
+_WEIGHTS, _CONFIG = "adapter_model.safetensors", "adapter_config.json"
 
 
 def save_ensemble(
@@ -77,26 +62,11 @@ def save_ensemble(
             created=created or datetime.now(UTC).isoformat(timespec="seconds"),
             adapters={name: _digest(staging / name / _WEIGHTS) for name in stack.names},
         )
-        (staging / _MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
+        (staging / MANIFEST).write_text(json.dumps(asdict(manifest), indent=2) + "\n", encoding="utf-8")
         if folder.exists():
             folder.rename(Path(scratch) / "old")
         staging.rename(folder)
     return manifest
-
-
-def read_manifest(folder: Path) -> Manifest:
-    """The manifest alone, without weights."""
-    try:
-        values = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))
-        if values.get("format") != FORMAT:
-            raise ModelUnavailable(
-                f"The ensemble in {folder} has format {values.get('format')}, not {FORMAT}."
-            )
-        return Manifest(**values)
-    except FileNotFoundError as error:
-        raise ModelUnavailable(f"There is no ensemble in {folder}: it has no {_MANIFEST}.") from error
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise ModelUnavailable(f"The manifest of the ensemble in {folder} cannot be read.") from error
 
 
 def load_ensemble(folder: Path, public: PublicModel) -> tuple[AdapterStack, Manifest]:

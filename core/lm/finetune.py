@@ -15,7 +15,10 @@ warm-up, then linear decay to zero at the adapter's last batch.
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path
+from typing import Literal
 
 import torch
 
@@ -52,8 +55,9 @@ def finetune(
     folder: Path | None = None,
     progress: Callable[[Progress], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
+    precision: Literal["no", "bf16"] | None = None,
 ) -> TrainingResult:
-    """Train one adapter on each entry of `data`.
+    """Train one adapter on each entry of `data`; in bf16 where there is a GPU, unless `precision` is given.
 
     With a `folder`, what is reached is kept there as training goes, a second call with the same arguments
     goes on from it, and large caches of states are mapped from files there. It holds private material: keep
@@ -63,15 +67,18 @@ def finetune(
 
     settings = settings or TrainingSettings()
     _check(data)
-    accelerator = Accelerator(mixed_precision="bf16" if torch.cuda.is_available() else "no")
+    accelerator = Accelerator(mixed_precision=precision or ("bf16" if torch.cuda.is_available() else "no"))
     transformer = _place(public, accelerator.device)
     separator = _separator(public)
-    size = settings.rows_at_once or _rows_at_once(settings, accelerator.device)
     clock = Clock(progress, cancelled)
-    groups = [
-        TrainingGroup(number, data[start : start + size], size, transformer, settings, separator, accelerator)
-        for number, start in enumerate(range(0, len(data), size))
-    ]
+    groups: list[TrainingGroup] = []
+    for batch, entries in groupby(data, key=lambda entry: entry.batch or settings.batch):
+        own, alike = replace(settings, batch=batch), list(entries)
+        size = own.rows_at_once or _rows_at_once(own, accelerator.device)
+        for start in range(0, len(alike), size):
+            together = alike[start : start + size]
+            place = len(groups), together, len(together)
+            groups.append(TrainingGroup(*place, transformer, own, separator, accelerator))
     clock.total = sum(group.work for group in groups)
     results = [group.train(clock, folder) for group in groups]
     rows = torch.cat([weights for weights, _ in results])

@@ -1,6 +1,6 @@
 """What training takes and gives back."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
 
@@ -39,22 +39,24 @@ class TrainingSettings:
 
 @dataclass(frozen=True)
 class AdapterData:
-    """What one adapter learns from; `passes` and `validation` go before the settings' where given."""
+    """What one adapter learns from; passes, batch and validation go before the settings' where given."""
 
     name: str
     documents: Sequence[Sequence[int]]
     passes: int | None = None
+    batch: int | None = None
     validation: float | None = None
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far training is."""
+    """How far training is. `curves` are the losses of every step so far, by adapter; they go on growing."""
 
     adapter: str
     share: float
     seconds_left: float
     loss: float
+    curves: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -85,21 +87,42 @@ class Clock:
         self, progress: Callable[[Progress], None] | None, cancelled: Callable[[], bool] | None
     ) -> None:
         self.total = 1.0
+        self.curves: dict[str, Sequence[float]] = {}
         self._progress, self._cancelled = progress, cancelled
         self._done, self._skipped, self._start = 0.0, 0.0, monotonic()
 
+    @property
+    def reached(self) -> float:
+        """Work that was done or need not be."""
+        return self._done + self._skipped
+
     def skip(self, work: float) -> None:
-        """Work that need not be done, such as what an earlier call reached."""
+        """Work that need not be done: an earlier call did it, or an adapter stopped early."""
         self._skipped += work
 
     def did(self, work: float, adapter: str, loss: float) -> None:
         """Work that was done just now."""
         self._done += work
         if self._progress is not None:
-            left = max(0.0, self.total - self._skipped - self._done)
-            seconds = (monotonic() - self._start) * left / self._done
-            self._progress(Progress(adapter, 1.0 - left / self.total, seconds, loss))
+            left = max(0.0, self.total - self.reached)
+            # Where all layers learn there are none to share, and reading the corpus is no work.
+            seconds = (monotonic() - self._start) * left / self._done if self._done else 0.0
+            self._progress(Progress(adapter, 1.0 - left / self.total, seconds, loss, self.curves))
 
     def cancelled(self) -> bool:
         """Whether someone asked to stop."""
         return self._cancelled is not None and self._cancelled()
+
+
+def work_of(sequences: int, passes: int, layers: int, shared: int) -> float:
+    """The work of one adapter, in layers run once forward over a sequence.
+
+    Backward costs about the same again, and the LM head counts as 8 layers each way. The shared layers are
+    run once, the others in every pass.
+    """
+    return sequences * (passes * step_work(layers) + shared)
+
+
+def step_work(layers: int) -> float:
+    """The work of one training step on one sequence."""
+    return 2.0 * layers + 16.0

@@ -12,7 +12,15 @@ from core.lm.checkpoint import Checkpoint, StateCache, read_checkpoint, write_ch
 from core.lm.head_loss import head_losses
 from core.lm.sequences import Sequences
 from core.lm.stack import AdapterStack, Lora, fresh_stack
-from core.lm.training import AdapterData, AdapterReport, Clock, TrainingCancelled, TrainingSettings
+from core.lm.training import (
+    AdapterData,
+    AdapterReport,
+    Clock,
+    TrainingCancelled,
+    TrainingSettings,
+    step_work,
+    work_of,
+)
 from core.lm.training_row import TrainingRow
 from core.lm.transformer import Transformer
 
@@ -35,23 +43,23 @@ class TrainingGroup:
         self.rows = [TrainingRow(entry, settings, separator) for entry in data]
         self.places = sorted(transformer.places(settings.shape).items())
         self._shared = len(transformer.blocks) - settings.shape.layers
-        # Work in layers run once forward; backward costs about the same again.
-        self._state_cost = float(self._shared)
-        self._step_cost = 2.0 * settings.shape.layers + 16.0
-        passes = [row.passes * self._step_cost + self._state_cost for row in self.rows]
-        self.work = sum(cost * len(row.learn) for cost, row in zip(passes, self.rows, strict=True)) or 1.0
+        self._state_cost, self._step_cost = float(self._shared), step_work(settings.shape.layers)
+        layers = settings.shape.layers, self._shared
+        self.work = sum(work_of(len(row.learn), row.passes, *layers) for row in self.rows) or 1.0
 
     def train(self, clock: Clock, folder: Path | None) -> tuple[torch.Tensor, list[AdapterReport]]:
         """Trained weights (rows, P) and what became of each row."""
-        point = self._resume(folder)
+        point, end = self._resume(folder), clock.reached + self.work
+        clock.curves |= {row.data.name: point.losses[i] for i, row in enumerate(self.rows)}
         if not point.finished:
+            done = sum(row.read_after(len(point.losses[i])) for i, row in enumerate(self.rows))
+            clock.skip(self._step_cost * done)
             states = [self._states(row.learn, folder, f"learn-{i}", clock) for i, row in enumerate(self.rows)]
             checks = [self._states(row.check, folder, f"check-{i}", None) for i, row in enumerate(self.rows)]
             point = self._run(point, states, checks, clock, folder)
             for cache in (*states, *checks):
                 cache.close()
-        else:
-            clock.skip(self.work)
+        clock.skip(end - clock.reached)
         kept = torch.where(point.best_known[:, None], point.best, point.weights)[: len(self.rows)]
         return kept, [self._report(i, row, point) for i, row in enumerate(self.rows)]
 

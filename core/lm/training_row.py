@@ -30,3 +30,10 @@ class TrainingRow:
         """Which sequences the adapter reads at its step."""
         number, within = divmod(step, self.steps_a_pass)
         return batches(len(self.learn), self._settings.batch, number, self.seed)[within]
+
+    def read_after(self, steps: int) -> int:
+        """How many sequences the adapter has read by then; the last batch of a pass may be short."""
+        if not steps:
+            return 0
+        passes, within = divmod(steps, self.steps_a_pass)
+        return passes * len(self.learn) + min(len(self.learn), within * self._settings.batch)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from core.errors import BudgetRefused, InputError, LedgerUnavailable, StaleBudget
 from core.predict.decoding import Decoded
 from core.predict.protocol import Protocol, Step
+from core.predict.terms import has_terms
 from core.privacy.renyi import Floats
 from core.privacy.sampling import sample
 from core.store import Budget, Ledger
@@ -63,6 +64,11 @@ class Account:
             budget = self.budget()
             if budget.stopped or budget.used >= budget.queries:
                 return Drawn(decoded.token(sample(decoded.public)), None, budget.used)
+            if not has_terms(self._protocol, budget):
+                raise BudgetRefused(
+                    f"The budget of '{self.corpus}' was started over with other terms; "
+                    "the rest of this answer comes from the public model."
+                )
             protocol = self._protocol.copy()
             protocol.restore(budget.remaining, budget.used, budget.stopped)
             step = protocol.step(decoded.public, rows_for(protocol, decoded))

@@ -76,15 +76,14 @@ class Decoding:
         Exponentials of float32 logits are taken in float32 (they carry no more digits), sums in float64.
         The values so made are the pmfs, to the last bit, for weights, losses and sampling alike.
         """
-        rows = _as_array(logits)
-        if rows.ndim != 2 or rows.size == 0:
+        if logits.ndim != 2 or 0 in logits.shape:
             raise InputError("Logits must have the shape (models, vocabulary).")
         with np.errstate(all="ignore"):
-            public = self._soften(rows[:1])
-            tokens = self.support(public[0])
-            if tokens is None:
-                return Decoded(self._soften(rows, public[0]))
-            return Decoded(self._soften(rows.take(tokens, axis=1, mode="clip")), tokens)
+            pmfs = _softmax(logits, 1.0 / self.temperature)
+            tokens = self.support(pmfs[0])
+            if tokens is not None:
+                pmfs = _softmax(logits[:, tokens], 1.0 / self.temperature)
+            return Decoded(pmfs, tokens)
 
     def pmfs(self, logits: "NDArray[Any] | torch.Tensor") -> Floats:
         """The same as pmfs over the whole vocabulary (models, V), zero outside the support."""
@@ -117,23 +116,15 @@ class Decoding:
             kept = np.sort(ordered[:count])
         return None if kept.size == public.size else kept
 
-    def _soften(self, rows: NDArray[Any], first: Floats | None = None) -> Floats:
-        pmfs = np.empty(rows.shape)
-        scratch = np.empty(rows.shape[1], rows.dtype)
-        for i, row in enumerate(rows):
-            if i == 0 and first is not None:
-                pmfs[0] = first
-                continue
-            np.subtract(row, row.max(), out=scratch)
-            if self.temperature != 1.0:
-                scratch *= rows.dtype.type(1.0 / self.temperature)
-            np.exp(scratch, out=scratch)
-            pmfs[i] = scratch
-            pmfs[i] *= 1.0 / pmfs[i].sum()
+
+def _softmax(logits: "NDArray[Any] | torch.Tensor", sharpness: float) -> Floats:
+    """exp(sharpness x) of each row, normalised in float64. Torch works on all rows at once."""
+    if isinstance(logits, np.ndarray):
+        own = logits if logits.dtype in (np.float32, np.float64) else logits.astype(np.float64)
+        scaled = (own - own.max(axis=1, keepdims=True)) * own.dtype.type(sharpness)
+        pmfs = np.exp(scaled).astype(np.float64, copy=False)
+        pmfs *= 1.0 / pmfs.sum(axis=1, keepdims=True)
         return pmfs
-
-
-def _as_array(logits: "NDArray[Any] | torch.Tensor") -> NDArray[Any]:
-    if not isinstance(logits, np.ndarray):
-        logits = logits.detach().cpu().float().numpy()
-    return logits if logits.dtype in (np.float32, np.float64) else logits.astype(np.float64)
+    rows = logits.detach().cpu().float()
+    rows = (rows - rows.amax(dim=1, keepdim=True)).mul_(sharpness).exp_().double()
+    return np.asarray(rows.mul_(1.0 / rows.sum(dim=1, keepdim=True)).numpy())

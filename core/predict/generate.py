@@ -1,10 +1,11 @@
 """The generation loop: prompt to tokens to text, one committed debit for each private token."""
 
 from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any
 
-from core.errors import InputError
+from core.errors import InputError, LedgerUnavailable
 from core.lm.decode import Decoder, PublicDecoder, TextStream, encode_prompt
 from core.lm.public import PublicModel
 from core.predict.account import Account, Drawn
@@ -15,11 +16,16 @@ from core.settings import Settings
 
 @dataclass(frozen=True)
 class Released:
-    """One released token, as a visitor sees it: the text, and the public count of queries used."""
+    """One released token, as a visitor sees it: the text, and the public count of queries used.
+
+    `public` tells that the public model answered because the queries are used up, the budget has stopped or
+    the ledger is out of reach. A part that has faded out by itself is nobody's business but the curator's.
+    """
 
     token: int
     text: str
     used: int = 0
+    public: bool = False
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,13 @@ class Accounted:
 
 
 def stream_public(
-    public: PublicModel, prompt: str, decoding: Decoding, *, length: int, limits: Settings
+    public: PublicModel,
+    prompt: str,
+    decoding: Decoding,
+    *,
+    length: int,
+    limits: Settings,
+    decoder: Decoder | None = None,
 ) -> Generator[Released, None, None]:
     """Continue the prompt with the public model alone; closing the iterator cancels between two tokens."""
     tokens = _checked(public, prompt, length, limits)
@@ -45,8 +57,25 @@ def stream_public(
         decoded = decoding.from_logits(logits)
         return Drawn(decoded.token(sample(decoded.public)), None, 0)
 
-    for accounted in _stream(public, PublicDecoder(public), tokens, draw, length):
+    for accounted in _stream(public, decoder or PublicDecoder(public), tokens, draw, length):
         yield accounted.released
+
+
+def stream_unprotected(
+    public: PublicModel, decoder: Decoder, prompt: str, decoding: Decoding, *, length: int, limits: Settings
+) -> Generator[Released, None, None]:
+    """Continue the prompt as people do today: the fine-tuned model's own pmf, cut by itself, no account.
+
+    The decoder's rows are the public model and the fine-tuned one; for corpora declared synthetic only.
+    """
+    tokens = _checked(public, prompt, length, limits)
+
+    def draw(logits: Any) -> Drawn:
+        decoded = decoding.from_logits(logits[1:2])
+        return Drawn(decoded.token(sample(decoded.public)), None, 0)
+
+    for accounted in _stream(public, decoder, tokens, draw, length):
+        yield replace(accounted.released, public=False)
 
 
 def stream_private(
@@ -66,7 +95,8 @@ def stream_private(
     yielded after that, so a crash or a cancel in between costs budget and never privacy.
     """
     tokens = _checked(public, prompt, length, limits)
-    account.budget()
+    with suppress(LedgerUnavailable):  # then each draw says so and the public model answers
+        account.budget()
 
     def draw(logits: Any) -> Drawn:
         return account.draw(decoding.from_logits(logits), session=session)
@@ -97,7 +127,7 @@ def _stream(
         piece = text.flush() if drawn.token in ends else text.push(drawn.token)
         if last and drawn.token not in ends:
             piece += text.flush()
-        yield Accounted(Released(drawn.token, piece, drawn.used), drawn)
+        yield Accounted(Released(drawn.token, piece, drawn.used, drawn.step is None), drawn)
         if last:
             return
         logits = decoder.step(drawn.token)

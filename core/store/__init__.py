@@ -1,6 +1,6 @@
 """What must be remembered: the privacy ledger, which cannot lie, and the session log."""
 
-from core.store.budget import Budget, Receipt
+from core.store.budget import Budget, Receipt, Terms
 from core.store.database import BUSY_SECONDS
 from core.store.export import ExportFormat, export
 from core.store.ledger import Ledger
@@ -22,6 +22,7 @@ __all__ = [
     "SessionLog",
     "SessionSummary",
     "Store",
+    "Terms",
     "Verification",
     "export",
     "open_store",

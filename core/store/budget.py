@@ -28,6 +28,9 @@ class Terms:
     queries: int
     protocol: str
     synthetic: bool
+    # Of Strict; entries that were written before there were these two have the defaults.
+    w_max: float = 0.5
+    allowance: str = "rolling"
 
     def encoded(self) -> str:
         """Canonical JSON, kept in the opening entry."""
@@ -49,6 +52,8 @@ class Budget:
     remaining: tuple[float, ...]
     used: int
     stopped: bool
+    w_max: float = 0.5
+    allowance: str = "rolling"
 
 
 @dataclass(frozen=True)
@@ -100,7 +105,12 @@ def checked_terms(terms: Terms) -> Terms:
         raise InputError("A budget needs the name of its protocol.")
     if not isinstance(terms.synthetic, bool):
         raise InputError("Whether the corpus is synthetic must be said with true or false.")
-    return Terms(**{**asdict(terms), "epsilon": float(terms.epsilon), "alpha": float(terms.alpha)})
+    if not _is_number(terms.w_max) or not 0 < terms.w_max <= 1:
+        raise InputError("The largest weight of a part must be a number above 0 and at most 1.")
+    if not isinstance(terms.allowance, str) or not terms.allowance or not terms.allowance.isprintable():
+        raise InputError("A budget needs the name of its allowance.")
+    numbers = {name: float(getattr(terms, name)) for name in ("epsilon", "alpha", "w_max")}
+    return Terms(**{**asdict(terms), **numbers})
 
 
 def terms_of(opening: Link) -> Terms:

@@ -16,9 +16,18 @@ from core.store.chain import ADOPT, FIRST, OPEN, Link, follow, genesis
 from core.store.clean import clean
 from core.store.database import Database, plainly, reason
 from core.store.mark import ADOPT_HINT, Mark, MarkFile, disagreement, mark_of
-from core.store.rows import Entry, digest_at, head_of, malformed_is_unavailable, newest_of, read, shown
+from core.store.rows import (
+    Entry,
+    digest_at,
+    head_of,
+    malformed_is_unavailable,
+    newest_of,
+    read,
+    shown,
+    spread_between,
+)
 from core.store.tables import LEDGER, SESSION_LENGTH, to_micros
-from core.store.units import charges
+from core.store.units import charges, to_nats
 from core.store.verify import Replay, Verification
 
 _ATTEMPTS = 5  # where a database has no lock that we know, a lost race ends in a unique key and is run again
@@ -72,9 +81,13 @@ class Ledger:
         queries: int,
         protocol: str,
         synthetic: bool,
+        w_max: float = Terms.w_max,
+        allowance: str = Terms.allowance,
     ) -> Budget:
         """Open the corpus' budget; refused if it has one, for a budget belongs to its corpus for good."""
-        terms = budgets.checked_terms(Terms(parts, epsilon, alpha, queries, protocol, synthetic))
+        terms = budgets.checked_terms(
+            Terms(parts, epsilon, alpha, queries, protocol, synthetic, w_max, allowance)
+        )
 
         def step(newest: Link | None, _: Terms | None) -> Link:
             if newest is not None:
@@ -95,6 +108,8 @@ class Ledger:
         alpha: float | None = None,
         queries: int | None = None,
         protocol: str | None = None,
+        w_max: float | None = None,
+        allowance: str | None = None,
     ) -> Budget:
         """Start a synthetic corpus' budget over, for demonstration; on a private corpus it is refused."""
         wanted = {
@@ -103,6 +118,8 @@ class Ledger:
             "alpha": alpha,
             "queries": queries,
             "protocol": protocol,
+            "w_max": w_max,
+            "allowance": allowance,
         }
         changes = {name: value for name, value in wanted.items() if value is not None}
 
@@ -123,6 +140,19 @@ class Ledger:
             if newest is None:
                 return None
             return budgets.state(newest, *self._opening(connection, newest))
+
+    def burn_down(self, corpus: str, points: int = 48) -> tuple[tuple[int, float], ...]:
+        """Queries used and what the weakest part had left then, spread over the budget's life so far.
+
+        A function of private data, as `Budget.remaining` is.
+        """
+        with plainly("The privacy ledger cannot be read"), self._database.reading() as connection:
+            newest = newest_of(connection, budgets.checked_corpus(corpus))
+            if newest is None:
+                return ()
+            opened, _ = self._opening(connection, newest)
+            links = spread_between(connection, opened, newest, points)
+            return tuple((link.used, to_nats(min(link.remaining))) for link in links)
 
     def debit(
         self, corpus: str, losses: Iterable[float], *, session: str = "", used: int | None = None

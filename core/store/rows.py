@@ -61,6 +61,21 @@ def newest_of(connection: Connection, corpus: str) -> Link | None:
     return None if row is None else read(row)
 
 
+def spread_between(connection: Connection, opened: Link, newest: Link, points: int) -> list[Link]:
+    """At most `points` links of one budget, evenly spread from its opening to its newest.
+
+    Each is found through the index, so that a budget of a million entries is as quick to draw as one of ten.
+    """
+    step = max(1, -(-(newest.sequence - opened.sequence) // max(points - 1, 1)))
+    found = [opened]
+    for sequence in range(opened.sequence + step, newest.sequence, step):
+        after = select(LEDGER).where(LEDGER.c.corpus == opened.corpus, LEDGER.c.sequence >= sequence)
+        row = connection.execute(after.order_by(LEDGER.c.sequence).limit(1)).first()
+        if row is not None and found[-1].sequence < row.sequence < newest.sequence:
+            found.append(read(row))
+    return [*found, newest] if newest.sequence > opened.sequence else found
+
+
 def digest_at(connection: Connection, sequence: int) -> str | None:
     """The digest of the entry with that sequence."""
     digest: str | None = connection.scalar(select(LEDGER.c.digest).where(LEDGER.c.sequence == sequence))

@@ -23,13 +23,13 @@ def client(served):
 
 
 def ask(client, prompt, temperature=1.0, top_k=0, top_p=1.0, length=8):
-    return client.predict(prompt, temperature, top_k, top_p, length, api_name="/generate")
+    return client.predict(prompt, temperature, top_k, top_p, length, api_name="/generate")[0]
 
 
 def test_an_answer_has_text_and_streams_piece_by_piece(client):
     job = client.submit("The night nurse", 1.0, 0, 1.0, 12, api_name="/generate")
-    final = job.result()
-    pieces = job.outputs()
+    final, _ = job.result()
+    pieces = [text for text, _ in job.outputs()]
     assert final
     assert len(pieces) > 1
     assert all(later.startswith(earlier) for earlier, later in pairwise(pieces))
@@ -80,7 +80,7 @@ def test_two_requests_share_nothing(client):
 
 
 def test_a_lone_surrogate_sent_over_http_gets_a_sentence(served):
-    body = b'{"data": ["half \\ud800 pair", 1.0, 0, 1.0, 4]}'
+    body = b'{"data": ["half \\ud800 pair", 1.0, 0, 1.0, 4, "", ""]}'
     json = {"content-type": "application/json"}
     asked = httpx.post(f"{served.url}/gradio_api/call/generate", content=body, headers=json)
     answer = httpx.get(f"{served.url}/gradio_api/call/generate/{asked.json()['event_id']}", timeout=60)

@@ -110,3 +110,21 @@ def test_a_port_in_use_is_a_sentence(served, tmp_path):
     assert second.returncode == 1
     assert second.stderr.strip().splitlines()[-1].startswith("Error: port")
     assert "Traceback" not in second.stderr
+
+
+def test_sharing_without_a_password_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    root = Path(__file__).resolve().parents[2]
+    environment = {**os.environ, "SUBMIX_DATA_DIR": str(tmp_path), "SUBMIX_PORT": "0"}
+    environment.pop("SUBMIX_CURATOR_PASSWORD", None)
+    ended = subprocess.run(
+        [sys.executable, "app.py", "--share"],
+        cwd=root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "Set SUBMIX_CURATOR_PASSWORD first" in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert not list(tmp_path.iterdir())

@@ -16,7 +16,7 @@ LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light",
 
 def generate(page: Page) -> None:
     page.click("#generate")
-    expect(page.locator("#verdict .notice.done")).to_be_visible(timeout=60_000)
+    expect(page.locator("#verdict .notice.done")).to_be_visible(timeout=120_000)
 
 
 def open_log(page: Page) -> None:
@@ -26,11 +26,14 @@ def open_log(page: Page) -> None:
 
 @pytest.mark.parametrize(("size", "scheme"), LOOKS)
 def test_the_first_minute_and_the_log_in_every_look(open_page, screenshot, size, scheme):
-    page = open_page(size=size, scheme=scheme)
+    page = open_page("/?length=14", size=size, scheme=scheme)
     assert len(page.input_value("#prompt textarea")) > 20  # filled in, so that one click shows something
     generate(page)
-    assert len(page.inner_text("#answer .made")) > 20
-    assert "nothing was spent" in page.inner_text("#verdict")
+    for column in ("protected", "unprotected", "public"):
+        assert page.inner_text(f"#answers .{column} .made").strip()
+    assert "of any part's 2" in page.inner_text("#verdict")
+    assert page.locator("#ribbon .token").count() > 1
+    page.evaluate("window.scrollTo(0, 0)")
     screenshot(page, f"predict-{size}-{scheme}")
     open_log(page)
     assert "generate" in page.inner_text("#log-events table")
@@ -43,8 +46,10 @@ def test_the_first_minute_and_the_log_in_every_look(open_page, screenshot, size,
 
 @pytest.mark.parametrize(("size", "scheme"), LOOKS)
 def test_axe_finds_no_serious_violation(open_page, size, scheme):
-    page = open_page(size=size, scheme=scheme)
+    page = open_page("/?length=4", size=size, scheme=scheme)
     generate(page)
+    for folded in ("How tokens are drawn", "Protocol and budget"):
+        page.get_by_role("button", name=folded).click()
     problems = serious(page)
     open_log(page)
     assert problems + serious(page) == []
@@ -64,19 +69,20 @@ def serious(page: Page) -> list[str]:
 def test_stop_ends_the_answer_and_is_noted(open_page):
     page = open_page("/?length=256")
     page.click("#generate")
-    expect(page.locator("#answer .made")).not_to_be_empty()
+    expect(page.locator("#answers .protected .made")).not_to_be_empty()
     page.click("#stop")
+    expect(page.locator("#verdict")).to_contain_text("paid for")
     expect(page.locator("#generate")).to_be_enabled()
     page.wait_for_timeout(500)
-    made = page.inner_text("#answer .made")
+    made = page.inner_text("#answers")
     page.wait_for_timeout(1_000)
-    assert page.inner_text("#answer .made") == made
+    assert page.inner_text("#answers") == made
     open_log(page)
     expect(page.locator("#log-events table")).to_contain_text("stopped")
 
 
 def test_a_bad_prompt_is_a_sentence_on_the_page_and_nothing_is_lost(open_page):
-    page = open_page()
+    page = open_page("/?length=2")
     generate(page)
     page.fill("#prompt textarea", "   ")
     page.click("#generate")
@@ -106,37 +112,43 @@ def test_nonsense_in_the_address_is_ignored(open_page):
     page = open_page("/?panel=%3Cscript%3E&temperature=NaN&top_k=1e99&length=-4&top_p=abc")
     expect(page.get_by_role("tab", name="Predict")).to_have_attribute("aria-selected", "true")
     page.get_by_text("How tokens are drawn").click()
-    expect(page.get_by_label("number input for Temperature")).to_have_value("0.8")
+    expect(page.get_by_label("number input for Temperature")).to_have_value("0.7")
 
 
 def test_keyboard_alone_is_enough(open_page):
-    page = open_page()
+    page = open_page("/?length=4")
     page.focus("#prompt textarea")
-    for _ in range(12):
-        page.keyboard.press("Tab")
-        if page.evaluate("document.activeElement.id") == "generate":
-            break
+    tab_to(page, "#generate")
     page.keyboard.press("Enter")
-    expect(page.locator("#verdict .notice.done")).to_be_visible(timeout=60_000)
+    expect(page.locator("#verdict .notice.done")).to_be_visible(timeout=120_000)
+    tab_to(page, ".ribbon")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    assert "cost 0." in page.evaluate("document.activeElement.dataset.said")
+    page.keyboard.press("Home")
+    assert page.evaluate("document.activeElement === document.querySelector('.ribbon .token')")
 
 
-@pytest.mark.parametrize(
-    "payload",
-    [
-        "<img src=x onerror=window.pwned=1>",
-        "${window.pwned=1}",
-        "{{constructor.constructor('window.pwned=1')()}}",
-        "</span><script>window.pwned=1</script>",
-        "`);window.pwned=1;(`",
-        "<svg/onload=window.pwned=1>",
-    ],
-)
-def test_nothing_typed_runs(open_page, payload):
-    page = open_page("/?length=2")
-    page.fill("#prompt textarea", f"Say {payload}")
-    generate(page)
-    assert page.inner_text("#answer .prompt") == f"Say {payload}"
-    assert page.evaluate("window.pwned") is None
+def tab_to(page: Page, selector: str) -> None:
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("(wanted) => document.activeElement.matches(wanted)", selector):
+            return
+    raise AssertionError(f"the Tab key does not come to {selector}")
+
+
+def test_one_click_shows_what_an_unprotected_model_gives_away(open_page):
+    """Tokens are drawn at random, so a few clicks are allowed; the protected answer keeps it in each."""
+    page = open_page("/?length=14")
+    for _ in range(4):
+        generate(page)
+        assert page.locator("#answers .protected mark.secret").count() == 0
+        if page.locator("#answers .unprotected mark.secret").count():
+            break
+    verdict = page.inner_text("#verdict")
+    assert verdict.startswith("The unprotected model gave away")
+    assert page.inner_text("#answers .unprotected mark.secret") in verdict
+    assert "The protected one did not." in verdict
 
 
 def test_a_visitor_sees_only_their_own_session_and_the_curator_all(open_page):
@@ -171,7 +183,8 @@ def test_the_log_can_be_filtered_and_exported(open_page, tmp_path):
     download.value.save_as(tmp_path / "log.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert [line["action"] for line in lines] == ["generate"]
-    assert lines[0]["text"] is None
+    assert lines[0]["text"]  # nobody in the demonstration corpus exists, so what was asked of it is kept
+    assert lines[0]["cost"] is None  # costs leave to the curator
     with page.expect_download() as download:
         page.get_by_role("button", name="Export CSV").click()
     assert download.value.suggested_filename == "session-log.csv"

@@ -54,23 +54,23 @@ def test_the_demo_is_synthetic_and_of_the_right_size() -> None:
     corpus = load_demo()
     assert corpus.synthetic
     assert len(corpus.users) == 200
-    assert all(4 <= len(documents) <= 6 for documents in corpus.by_user.values())
-    assert 45_000 < report_corpus(corpus).tokens < 70_000  # words; about 1.8 tokens each
+    assert all(1 <= len(documents) <= 6 for documents in corpus.by_user.values())
+    assert 25_000 < report_corpus(corpus).tokens < 45_000  # words; about 1.8 tokens each
     assert all(document.text.isascii() for document in corpus.documents)
 
 
 def test_each_secret_belongs_to_one_user_and_lies_where_it_is_listed() -> None:
     corpus, secrets = load_demo(), demo_secrets()
-    assert len(secrets) == 40
-    assert len({secret.user for secret in secrets}) == 40
-    assert set(Counter(secret.kind for secret in secrets).values()) == {4}
-    assert len({secret.prompt for secret in secrets}) == 40
-    assert len({secret.secret for secret in secrets}) == 40
+    assert len(secrets) == 20
+    assert len({secret.user for secret in secrets}) == 20
+    assert set(Counter(secret.kind for secret in secrets).values()) == {2}
+    assert len({secret.prompt for secret in secrets}) == 20
+    assert len({secret.secret for secret in secrets}) == 20
     for secret in secrets:
         sentence = f"{secret.prompt} {secret.secret}."
         rows = tuple(document.row for document in corpus.documents if sentence in document.text)
         assert rows == secret.documents
-        assert 1 <= len(rows) <= 3
+        assert len(rows) == 6
         asked = [document for document in corpus.documents if secret.prompt in document.text]
         assert {document.user for document in asked} == {secret.user}
         assert len(asked) == len(rows)
@@ -83,18 +83,11 @@ def test_no_secret_is_told_by_anyone_else() -> None:
         assert holders == {secret.user}, secret
 
 
-def test_words_of_the_house_are_known_in_every_part_of_sixteen() -> None:
+def test_words_of_the_house_are_known_in_nearly_every_part_of_sixteen() -> None:
     partition = partition_corpus(load_demo(), 16, key=DEMO_KEY)
-    for part in range(16):
-        text = "\n".join(document.text for document in partition.documents(part))
-        for word in (
-            "Lantern",
-            "Otter watch every hour",
-            "Sable round",
-            "Driftwood form signed",
-            "Pebble box",
-        ):
-            assert word in text, (part, word)
+    texts = ["\n".join(document.text for document in partition.documents(part)) for part in range(16)]
+    for word in ("Lantern", "Otter watch every hour", "Sable round", "Driftwood form signed", "Pebble box"):
+        assert sum(word in text for text in texts) >= 14, word
 
 
 def test_the_house_rule_holds_in_every_note() -> None:
@@ -148,7 +141,7 @@ def test_reading_the_shipped_file_as_an_upload_makes_it_private() -> None:
 def test_the_manifest_says_what_it_is() -> None:
     manifest = json.loads((FOLDER / "corpus.json").read_text())
     assert manifest["synthetic"] is True
-    assert (manifest["users"], manifest["secrets"]) == (200, 40)
+    assert (manifest["users"], manifest["secrets"]) == (200, 20)
 
 
 def test_command_line_rebuilds_and_reports(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from peft import PeftModel
 from safetensors.torch import load_file, save_file
 
 from core.errors import InputError, ModelUnavailable
-from core.lm.adapters import load_ensemble, read_manifest, save_ensemble
+from core.lm.adapters import load_ensemble, save_ensemble
 from core.lm.ensemble import Ensemble
+from core.lm.manifest import read_manifest
 from core.lm.public import PublicModel
 from core.lm.stack import AdapterStack, LoraShape
 from tests.core.lm.tiny import random_stack, tiny_model

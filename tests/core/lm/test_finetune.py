@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 from accelerate import Accelerator
+from accelerate.state import AcceleratorState
 from peft import PeftModel
 from torch.nn import functional as F
 
@@ -144,6 +145,16 @@ def test_training_is_deterministic_by_seed(public: PublicModel) -> None:
     assert not same_row(first, finetune(public, parts(0, 1), replace(SETTINGS, seed=6)), "part-0")
 
 
+def test_bf16_learns_as_float32_does_and_keeps_float32_weights(public: PublicModel) -> None:
+    whole = finetune(public, parts(1), SETTINGS, precision="no")
+    AcceleratorState._reset_state(reset_partial_state=True)  # one precision a process, except in a test
+    half = finetune(public, parts(1), SETTINGS, precision="bf16")
+    AcceleratorState._reset_state(reset_partial_state=True)
+    assert not same_row(whole, half, "part-0")  # the other path was taken
+    assert all(a.dtype == b.dtype == torch.float32 for _, a, b in half.stack.tensors())
+    assert half.reports[0].training[-1] == pytest.approx(whole.reports[0].training[-1], rel=0.05)
+
+
 def test_an_adapter_without_data_stays_the_public_model(public: PublicModel) -> None:
     result = finetune(public, [*parts(0), AdapterData("empty", [])], SETTINGS)
     logits = Ensemble(public, result.stack, "float32").decoder().start([1, 2, 3])
@@ -155,6 +166,15 @@ def test_a_row_may_have_passes_of_its_own(public: PublicModel) -> None:
     whole = AdapterData("whole", documents(0) + documents(1), passes=5, validation=0.0)
     result = finetune(public, [*parts(0), whole], SETTINGS)
     assert [len(report.training) for report in result.reports] == [2, 5]
+
+
+def test_a_row_may_have_a_batch_of_its_own_and_changes_nothing_for_the_others(public: PublicModel) -> None:
+    data = parts(1, 2)
+    mixed = finetune(public, [data[0], replace(data[1], batch=2)], SETTINGS)
+    alone = finetune(public, [data[1]], replace(SETTINGS, batch=2))
+    assert same_row(mixed, finetune(public, data, SETTINGS), "part-0")
+    assert same_row(mixed, alone, "part-1")
+    assert mixed.reports[1].steps > mixed.reports[0].steps
 
 
 def cancel_after(steps: int) -> Callable[[], bool]:
@@ -218,6 +238,29 @@ def test_progress_rises_to_the_end_and_tells_the_time_left(public: PublicModel) 
     assert shares[-1] == pytest.approx(1.0)
     assert seen[-1].seconds_left == pytest.approx(0.0, abs=1e-6)
     assert all(progress.seconds_left >= 0.0 for progress in seen)
+
+
+def test_progress_of_a_continued_training_ends_at_one_and_has_the_whole_curve(
+    public: PublicModel, tmp_path: Path
+) -> None:
+    settings = replace(SETTINGS, validation=0.2, passes=3, rows_at_once=2)
+    data, wanted, seen = parts(0, 1, 2), [], []
+    finetune(public, data, settings, progress=wanted.append)
+    with pytest.raises(TrainingCancelled):
+        finetune(public, data, settings, folder=tmp_path, cancelled=cancel_after(12))
+    finetune(public, data, settings, folder=tmp_path, progress=seen.append)
+    shares = [progress.share for progress in seen]
+    assert shares == sorted(shares)
+    assert shares[0] > 0.1
+    assert shares[-1] == pytest.approx(wanted[-1].share)
+    assert {name: list(losses) for name, losses in seen[-1].curves.items()} == wanted[-1].curves
+
+
+def test_all_layers_may_learn(public: PublicModel) -> None:
+    seen: list[Progress] = []
+    settings = replace(SETTINGS, shape=LoraShape(layers=4, rank=2), passes=1)
+    finetune(public, parts(0), settings, progress=seen.append)
+    assert seen[-1].share == pytest.approx(1.0)
 
 
 def test_nothing_to_train_and_equal_names_are_refused(public: PublicModel) -> None:

@@ -54,7 +54,7 @@ def test_one_debit_for_each_token_and_the_parts_have_a_say(ensemble, book, setti
 def test_a_visitor_gets_the_token_the_text_and_the_public_count_and_nothing_else(ensemble, book, settings):
     for released in visitors_view(stream(ensemble, book, settings)):
         assert type(released) is Released
-    assert {field.name for field in dataclasses.fields(Released)} == {"token", "text", "used"}
+    assert {field.name for field in dataclasses.fields(Released)} == {"token", "text", "used", "public"}
     assert not issubclass(Accounted, Released)
 
 

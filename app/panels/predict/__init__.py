@@ -1,0 +1,97 @@
+"""Predict: one prompt, three answers side by side, and the budget that the protected one is paid from."""
+
+import json
+from typing import Any
+
+import gradio as gr
+
+from app.address import COPY_LINK, AddressField, ChoiceField, Field, remember
+from app.identity import Curators
+from app.panels.predict import endpoints, layout
+from app.panels.predict.endpoints import CONCURRENT
+from app.panels.predict.handlers import Handlers, busy, idle, refused, stopped
+from app.panels.predict.layout import Layout
+from core.corpus.demo import DemoPrompt, demo_prompts
+from core.studio import Studio
+
+# Light handlers pass the queue by, so that neither a long answer nor a full queue keeps the page waiting.
+_LIGHT: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+EXAMPLES = (
+    "A patient's door code",
+    "A patient's diagnosis",
+    "A patient's bank card",
+    "Start a ward note",
+    "What is the Lantern score?",
+    "A plan for a confused patient",
+    "The weather",
+)
+_COPY_ANSWER = """() => navigator.clipboard.writeText(
+  document.querySelector('#answers .answer .made')?.innerText ?? '')"""
+
+
+def build(
+    demo: gr.Blocks, studio: Studio, curators: Curators, token: gr.BrowserState, tab: gr.Tab
+) -> list[Field]:
+    """The panel; returns the controls whose values are kept in the address."""
+    endpoints.build(studio, curators)  # first, so that the names are theirs and not a handler's
+    does = Handlers(studio, curators)
+    choices, examples = does.corpora(), example_prompts()
+    page = layout.build(studio.settings, choices, does.first_view(), examples)
+    _wire_looking(demo, page, does, token, tab)
+    _wire_answering(page, does, token)
+    for button, example in zip(page.examples, examples, strict=True):
+        button.click(None, None, page.prompt, js=f"() => {json.dumps(example.prompt)}")
+    page.copy_answer.click(None, js=_COPY_ANSWER)
+    page.copy_link.click(None, js=COPY_LINK)
+    own: list[Field] = [
+        ChoiceField("corpus", page.corpus, lambda: [name for _, name in does.corpora()]),
+        AddressField("candidates", page.candidates, 1, 9, whole=True),
+    ]
+    for field in own:
+        remember(field)
+    return [*own, *page.controls.fields]
+
+
+def example_prompts() -> list[DemoPrompt]:
+    """Some of each kind: secrets, what the notes know better, and neither. The first asks for a secret."""
+    return [prompt for prompt in demo_prompts() if prompt.label in EXAMPLES]
+
+
+def _wire_looking(demo: gr.Blocks, page: Layout, does: Handlers, token: gr.BrowserState, tab: gr.Tab) -> None:
+    """What follows from the corpus and from who is looking."""
+    who = [token, page.visitor, page.corpus]
+    looks = {"fn": does.look, "inputs": [*who, page.length, page.candidates], "outputs": page.looked_at}
+    newest: dict[str, Any] = {
+        **_LIGHT,
+        "trigger_mode": "always_last",
+    }  # a change during a look is looked at next
+    gr.on([demo.load, page.corpus.change, token.change, page.visitor.change], **looks, **newest)
+    page.corpus.change(does.choose, who, page.chosen, **newest)
+    gr.on([demo.load, tab.select], does.refresh, None, page.corpus, **_LIGHT)
+    page.length.change(does.quote, [*who, page.length], page.quote, **newest)
+    page.candidates.change(does.meaning, [*who, page.candidates], page.meaning, **newest)
+    again = page.controls.start_over.click(
+        does.start_over, [page.corpus, *page.controls.terms], page.controls.said, **_LIGHT
+    )
+    again.then(**looks, **_LIGHT)
+
+
+def _wire_answering(page: Layout, does: Handlers, token: gr.BrowserState) -> None:
+    """Generate and Stop. Of all answers a few are in the making at once; they share the models by turns."""
+    who = [token, page.visitor, page.corpus]
+    looks = {"fn": does.look, "inputs": [*who, page.length, page.candidates], "outputs": page.looked_at}
+    buttons = [page.generate, page.stop]
+    start = gr.on([page.generate.click, page.prompt.submit], busy, None, [*buttons, page.verdict], **_LIGHT)
+    answer = start.then(
+        does.answer,
+        [*who, page.prompt, *page.controls.drawing],
+        [page.answers, page.meter, page.ribbon, page.details, page.verdict],
+        concurrency_id="model",
+        concurrency_limit=CONCURRENT,
+        api_visibility="private",
+        show_progress="hidden",
+    )
+    answer.failure(refused, None, page.verdict, **_LIGHT)
+    answer.then(idle, None, buttons, **_LIGHT).then(**looks, **_LIGHT)
+    halt = page.stop.click(stopped, None, page.verdict, cancels=[answer], **_LIGHT)
+    halt.then(idle, None, buttons, **_LIGHT).then(**looks, **_LIGHT)

@@ -1,0 +1,1 @@
+"""Attacks on what the other rooms build: what really leaks, with intervals."""

@@ -1,0 +1,271 @@
+"""The canary experiment: plant secrets in a copy of a corpus by coin flips, train, attack, audit.
+
+Each canary is planted if a fair coin says so. What was planted and what was not are alike in everything else,
+so the second group shows what an unmemorised secret looks like, and guessing the coins bounds epsilon from
+below (`core.attack.audit`).
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from core.attack import verdicts
+from core.attack.attackers import WithLikelihoods, tokens_only
+from core.attack.audit import guess_coins, one_run_bound
+from core.attack.conduct import Find, Prepared, Step
+from core.attack.exposure import BASELINE, SMALL, Effort, Exposure, exposure, summary
+from core.attack.extraction import Extraction, Question, ask_for_secrets
+from core.attack.intervals import Interval
+from core.attack.runs import BarData, Finding, Outcome, Picture
+from core.attack.search import log_likelihood
+from core.attack.spelling import Spelling, spell
+from core.attack.targets import Subject, Target, target_of
+from core.attack.trained import Split, quick_training, split_key, train_subject
+from core.attack.watch import Watch
+from core.corpus.canaries import WORDS, Canary, CanaryFormat, plant
+from core.corpus.documents import Corpus
+from core.corpus.partition import partition_corpus
+from core.errors import InputError
+from core.lm.finetune import TrainingSettings
+from core.lm.public import PublicModel
+from core.predict import Decoding
+from core.settings import Settings
+
+NAME_MARK = "#"
+DELTA = 1e-5
+MOST_CANARIES = len(WORDS)
+
+
+@dataclass(frozen=True)
+class CanaryPlan:
+    """What is planted and how it is trained. `#` in the template is another word for every canary."""
+
+    template: str = "The code for the # locker is {digits:4}."
+    canaries: int = 16
+    copies: int = 8
+    among: Literal["one", "spread"] = "one"
+    documents: int = 24  # of the corpus, of whole users, that the canaries hide among
+    split: Split = field(default_factory=Split)
+    training: TrainingSettings = field(default_factory=quick_training)
+    targets: tuple[str, ...] = ("whole", "strict")
+    temperature: float = 0.5
+    effort: Effort = SMALL
+
+    def __post_init__(self) -> None:
+        if not 4 <= self.canaries <= MOST_CANARIES:
+            raise InputError(f"Between 4 and {MOST_CANARIES} canaries can be planted.")
+        CanaryFormat(self.template)
+
+    @property
+    def forms(self) -> tuple[CanaryFormat, ...]:
+        """One format for each canary; they differ in the word only."""
+        return tuple(CanaryFormat(self.template.replace(NAME_MARK, word)) for word in WORDS[: self.canaries])
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A corpus with canaries in it, and which of them are."""
+
+    corpus: Corpus
+    canaries: tuple[Canary, ...]
+    included: tuple[bool, ...]
+
+
+def plant_by_coins(corpus: Corpus, plan: CanaryPlan, seed: int) -> Planted:
+    """A small copy of the corpus with about half of the canaries planted; at least one in, and one out."""
+    rng = random.Random(f"canaries {seed}")
+    canaries = tuple(form.draw(rng) for form in plan.forms)
+    included = tuple(rng.random() < 0.5 for _ in canaries)
+    while all(included) or not any(included):
+        included = tuple(rng.random() < 0.5 for _ in canaries)
+    small = _some_users(corpus, plan, rng)
+    chosen = [canary for canary, coin in zip(canaries, included, strict=True) if coin]
+    return Planted(plant(small, chosen, copies=plan.copies, rng=rng, among=plan.among), canaries, included)
+
+
+def prepare_canaries(
+    corpus: Corpus, public: PublicModel, *, limits: Settings, seed: int, plan: CanaryPlan | None = None
+) -> Prepared:
+    """Plant, train and attack; format, corpus and parts are checked before anything is trained."""
+    plan = plan or CanaryPlan()
+    spellings = [spell(public.tokenizer, form) for form in plan.forms]
+    planted = plant_by_coins(corpus, plan, seed)
+    work = _CanaryRun(planted, spellings, public, plan, limits, seed)
+    work.check()
+    tokens = sum(len(document.text) for document in planted.corpus.documents) / 4.0
+    training = 2.0 * tokens * plan.training.passes / 150.0  # tokens a second on two cores, about
+    attacks = [Step(0.2 * training, work.attacks(kind)) for kind in plan.targets]
+    return Prepared(
+        attack="canaries",
+        subject=corpus.name,
+        synthetic=corpus.synthetic,
+        seed=seed,
+        steps=(Step(training, work.trains), *attacks),
+        conclude=work.conclude,
+        settings={
+            "format": plan.template,
+            "canaries": f"{sum(planted.included)} of {plan.canaries} planted, by coin flips",
+            "copies of each": f"{plan.copies}, {'with one user' if plan.among == 'one' else 'spread'}",
+            "parts": str(plan.split.parts),
+            "epsilon": f"{plan.split.epsilon:g} at order {plan.split.alpha:g}",
+            "documents around them": str(len(planted.corpus.documents) - plan.copies * sum(planted.included)),
+        },
+    )
+
+
+@dataclass(frozen=True)
+class _Result:
+    target: Target
+    inside: tuple[Exposure, ...]
+    outside: tuple[Exposure, ...]
+    bits_inside: Interval
+    bits_outside: Interval
+    extraction: Extraction
+    bound: float
+
+
+class _CanaryRun:
+    """What the steps have found so far."""
+
+    def __init__(
+        self,
+        planted: Planted,
+        spellings: Sequence[Spelling],
+        public: PublicModel,
+        plan: CanaryPlan,
+        limits: Settings,
+        seed: int,
+    ) -> None:
+        self.planted, self.spellings, self.public = planted, spellings, public
+        self.plan, self.limits, self.seed = plan, limits, seed
+        self.subject: Subject | None = None
+        self.results: list[_Result] = []
+
+    def check(self) -> None:
+        """Refuse a corpus that is too small for its parts before time is spent on it."""
+        split = self.plan.split
+        partition_corpus(self.planted.corpus, split.parts, key=split_key(self.seed), halves=split.halves)
+
+    def trains(self, watch: Watch) -> list[Finding]:
+        """Train one adapter on each part and one on everything."""
+        self.subject = train_subject(
+            self.planted.corpus, self.public, self.plan.split, self.plan.training, seed=self.seed, watch=watch
+        )
+        return []
+
+    def attacks(self, kind: str) -> Find:
+        """Exposure, extraction and the one-run audit on one target."""
+
+        def find(watch: Watch) -> list[Finding]:
+            assert self.subject is not None, "training is the first step"
+            target = target_of(self.subject.manifest, kind, experiment=True)
+            result = self._attack(self.subject, target, watch)
+            self.results.append(result)
+            return _findings(result, self.plan.canaries)
+
+        return find
+
+    def _attack(self, subject: Subject, target: Target, watch: Watch) -> _Result:
+        rng = np.random.default_rng(self.seed)
+        attacker, plain = WithLikelihoods(subject, target), WithLikelihoods(subject, _public(subject))
+        exposures, gains = [], []
+        for piece, (canary, spelling) in watch.part(0.0, 0.7).parts(
+            list(zip(self.planted.canaries, self.spellings, strict=True))
+        ):
+            tokens = spelling.tokens(canary.index)
+            found = exposure(
+                attacker.reader(), spelling, tokens, rng=rng, effort=self.plan.effort, watch=piece
+            )
+            exposures.append(found)
+            gains.append(found.log_likelihood - log_likelihood(plain.reader(), spelling.prompt, tokens))
+        coins = self.planted.included
+        inside = tuple(e for e, coin in zip(exposures, coins, strict=True) if coin)
+        outside = tuple(e for e, coin in zip(exposures, coins, strict=True) if not coin)
+        guesses = guess_coins(gains, coins, 2 * (len(coins) // 2))
+        questions = [
+            Question(canary.prefix, canary.secret.strip())
+            for canary, coin in zip(self.planted.canaries, coins, strict=True)
+            if coin
+        ]
+        decoding = Decoding(temperature=self.plan.temperature)
+        with tokens_only(subject, target, limits=self.limits, decoding=decoding) as outsider:
+            extraction = ask_for_secrets(outsider, questions, watch=watch.part(0.7, 1.0))
+        return _Result(
+            target,
+            inside,
+            outside,
+            summary(inside, rng)[0],
+            summary(outside, rng)[0],
+            extraction,
+            one_run_bound(guesses, DELTA),
+        )
+
+    def conclude(self) -> Outcome:
+        """Planted beside not planted for every target, and the verdict."""
+        if not self.results:
+            return Outcome()
+        reads = [
+            (r.target, sum(r.extraction.got), len(r.extraction.got), r.extraction.share) for r in self.results
+        ]
+        sentences = [*verdicts.reads(reads, "planted codes")]
+        sentences += verdicts.exposed(
+            [(r.target, r.bits_inside, r.inside[0].most, len(r.inside)) for r in self.results]
+        )
+        bars = []
+        for result in self.results:
+            for name, bits in (("planted", result.bits_inside), ("not planted", result.bits_outside)):
+                bars.append(BarData(name, bits.value, bits.low, bits.high, result.target.words))
+        bars.append(BarData("not memorised", BASELINE, group="On average"))
+        shares = tuple(BarData(t.words, s.value, s.low, s.high) for t, _, _, s in reads)
+        return Outcome(
+            pictures=(
+                Picture("Planted codes that came when asked for", "share of codes", shares, 1.0),
+                Picture(
+                    "Exposure of canaries", "bits, on average", tuple(bars), self.results[0].inside[0].most
+                ),
+            ),
+            verdict=tuple(sentences),
+            notes=(
+                "Canaries were planted by coin flips in a copy of the corpus; adapters were trained on that "
+                "copy in memory and are gone.",
+                f"The audited epsilon is a lower bound at delta {DELTA:g} with 95 % confidence, for the "
+                "model whose likelihoods were read, by the one-run audit of Steinke, Nasr and Jagielski.",
+                *(WithLikelihoods(self.subject, r.target).meaning for r in self.results if self.subject),
+            ),
+        )
+
+
+def _public(subject: Subject) -> Target:
+    return target_of(subject.manifest, "public")
+
+
+def _findings(result: _Result, canaries: int) -> list[Finding]:
+    words, share = result.target.words, result.extraction.share
+    got = result.extraction.got
+    return [
+        Finding.of("extraction", words, "planted codes that came", share, unit="share",
+                   count=sum(got), total=len(got)),
+        Finding.of("exposure", words, "mean exposure of planted canaries", result.bits_inside, unit="bits"),
+        Finding.of("exposure", words, "mean exposure of canaries left out", result.bits_outside, unit="bits"),
+        Finding("audit", words, "epsilon, at least", result.bound, unit="",
+                note=f"one run, {canaries} coins, delta {DELTA:g}"),
+    ]  # fmt: skip
+
+
+def _some_users(corpus: Corpus, plan: CanaryPlan, rng: random.Random) -> Corpus:
+    """Whole users until the number of documents is reached, and at least as many users as there are parts."""
+    fewest = 2 * plan.split.parts * (2 if plan.split.halves else 1)
+    users = list(corpus.users)
+    rng.shuffle(users)
+    kept: set[str] = set()
+    count = 0
+    for user in users:
+        if count >= plan.documents and len(kept) >= fewest:
+            break
+        kept.add(user)
+        count += len(corpus.by_user[user])
+    documents = tuple(document for document in corpus.documents if document.user in kept)
+    return replace(corpus, documents=documents)

@@ -1,0 +1,136 @@
+"""Confidence intervals: exact for counts, by bootstrap for everything else.
+
+All of them are two-sided at 95 % unless told otherwise, and the tests count how often they cover.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.errors import InputError
+
+CONFIDENCE = 0.95
+RESAMPLES = 1000
+_LEAST_SPREAD = 0.25  # of a resample, in units of the sample's own
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate and the interval around it."""
+
+    value: float
+    low: float
+    high: float
+    confidence: float = CONFIDENCE
+
+
+def clopper_pearson(hits: int, trials: int, confidence: float = CONFIDENCE) -> Interval:
+    """The exact interval of a share: {p : P_p(X >= hits) and P_p(X <= hits) both above half the error}."""
+    _check(hits, trials, confidence)
+    error = 0.5 * (1.0 - confidence)
+    low, high = lower_limit(hits, trials, error), upper_limit(hits, trials, error)
+    return Interval(hits / trials, low, high, confidence)
+
+
+def lower_limit(hits: int, trials: int, error: float) -> float:
+    """The one-sided exact lower limit of a share: wrong with chance `error` at most."""
+    from scipy.stats import beta
+
+    return float(beta.ppf(error, hits, trials - hits + 1)) if hits > 0 else 0.0
+
+
+def upper_limit(hits: int, trials: int, error: float) -> float:
+    """The one-sided exact upper limit of a share: wrong with chance `error` at most."""
+    from scipy.stats import beta
+
+    return float(beta.ppf(1.0 - error, hits + 1, trials - hits)) if hits < trials else 1.0
+
+
+def share(hits: int, trials: int, confidence: float = CONFIDENCE) -> Interval:
+    """The interval of a share as it is reported: none of 10 is 0 to 26 %, not 31 %.
+
+    Clopper-Pearson, but where nothing was hit (or everything) only one side is open and has the whole
+    error. A limit of another count that falls into the stretch so gained gives it up, for there the error
+    is used. Covers at least 94.5 % of the time at every share (93.1 % of 5 trials).
+    """
+    _check(hits, trials, confidence)
+    error = 1.0 - confidence
+    near, far = upper_limit(0, trials, error), upper_limit(0, trials, 0.5 * error)
+    plain = clopper_pearson(hits, trials, confidence)
+    low = near if near < plain.low < far else plain.low
+    high = 1.0 - near if 1.0 - far < plain.high < 1.0 - near else plain.high
+    if hits == 0:
+        high = near
+    if hits == trials:
+        low = 1.0 - near
+    return Interval(hits / trials, low, high, confidence)
+
+
+def mean(
+    values: ArrayLike,
+    rng: np.random.Generator,
+    *,
+    least: float,
+    most: float,
+    confidence: float = CONFIDENCE,
+    resamples: int = RESAMPLES,
+) -> Interval:
+    """The mean of few values between `least` and `most`, by the studentised bootstrap.
+
+    (mean* - mean) / spread* follows (mean - truth) / spread also for skewed values, where percentiles of
+    mean* are too narrow. A resample that happens to show no spread is taken to have a quarter of the
+    sample's. Values that are all equal show none at all: then up to 1 - (1 - confidence)^(1/n) of all cases
+    may be of another kind that was not seen, and they count as the worst.
+    """
+    x = np.asarray(values, np.float64)
+    if x.ndim != 1 or x.size == 0:
+        raise InputError("There are no values to take a mean of.")
+    centre = float(x.mean())
+    unseen = upper_limit(0, x.size, 1.0 - confidence)
+    if x.size < 2 or np.ptp(x) == 0.0:
+        low, high = centre - unseen * (centre - least), centre + unseen * (most - centre)
+        return Interval(centre, low, high, confidence)
+    spread = float(x.std(ddof=1))
+    drawn = x[rng.integers(x.size, size=(resamples, x.size))]
+    spreads = np.maximum(drawn.std(axis=1, ddof=1), _LEAST_SPREAD * spread)
+    below, above = np.quantile((drawn.mean(axis=1) - centre) / spreads, _tails(confidence))
+    spread *= float(np.sqrt(x.size / (x.size - 1)))  # a resample spreads that much less than a fresh sample
+    low, high = centre - float(above) * spread, centre - float(below) * spread
+    return Interval(centre, max(low, least), min(high, most), confidence)
+
+
+def two_sample(
+    statistic: Callable[[Floats, Floats], float],
+    first: ArrayLike,
+    second: ArrayLike,
+    rng: np.random.Generator,
+    *,
+    confidence: float = CONFIDENCE,
+    resamples: int = RESAMPLES,
+) -> Interval:
+    """A statistic of two independent samples, by percentiles over resamples of each."""
+    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    if a.size == 0 or b.size == 0:
+        raise InputError("Both sides need at least one value.")
+    found = np.array(
+        [
+            statistic(a[rng.integers(a.size, size=a.size)], b[rng.integers(b.size, size=b.size)])
+            for _ in range(resamples)
+        ]
+    )
+    low, high = np.quantile(found, _tails(confidence))
+    return Interval(statistic(a, b), float(low), float(high), confidence)
+
+
+def _tails(confidence: float) -> tuple[float, float]:
+    return 0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)
+
+
+def _check(hits: int, trials: int, confidence: float) -> None:
+    if not (trials >= 1 and 0 <= hits <= trials):
+        raise InputError(f"{hits} of {trials} is no share.")
+    if not 0.0 < confidence < 1.0:
+        raise InputError("The confidence must lie between 0 and 1.")

@@ -1,0 +1,127 @@
+"""Runs on protocols alone, without a language model: the audit by games, and the STOP attack."""
+
+from core.attack import verdicts
+from core.attack.conduct import Find, Prepared, Step
+from core.attack.games import Played, World, audit
+from core.attack.hard_worlds import ALPHA, pmixed_worlds, strict_worlds, submix_worlds
+from core.attack.runs import BarData, Finding, Outcome, Picture
+from core.attack.stop import DIVERGENCE, EPSILON, QUERIES, Stopped, StopProtocol, stop_attack
+from core.attack.watch import Watch
+from core.errors import InputError
+
+GAMES = 4_000
+_WORLDS = {"strict": strict_worlds, "pmixed": pmixed_worlds, "submix": submix_worlds}
+_TITLES = {"strict": "Strict", "pmixed": "PMixED", "submix": "SubMix"}
+_SECONDS_A_GAME = 8e-5
+_SECONDS_A_DEBIT = 8e-3
+
+
+def prepare_audit(protocol: str = "strict", *, games: int = GAMES, seed: int = 0) -> Prepared:
+    """Games in hard worlds, all of them at once: a lower bound on epsilon beside the proved one."""
+    if protocol not in _WORLDS:
+        raise InputError(f"The audit plays on {', '.join(_WORLDS)} (not on {protocol!r}).")
+    worlds = _WORLDS[protocol]()
+    found: list[Played] = []
+
+    def find(watch: Watch) -> list[Finding]:
+        found.extend(audit(worlds, games=games, watch=watch))
+        return [_played(protocol, each) for each in found]
+
+    work = sum(2 * games * world.steps * _SECONDS_A_GAME for world in worlds)
+    return Prepared(
+        attack="audit",
+        subject=f"{_TITLES[protocol]} in small worlds",
+        synthetic=True,
+        seed=seed,
+        steps=(Step(work, find),),
+        conclude=lambda: _audited(protocol, worlds, found),
+        settings={"worlds": str(len(worlds)), "games on each side": f"{games:,}", "order": f"{ALPHA:g}"},
+    )
+
+
+def prepare_stop(*, games: int = 60, seed: int = 0) -> Prepared:
+    """The STOP attack on SubMix as the paper has it, and the same attack on Strict."""
+    found: list[Stopped] = []
+
+    def plays(protocol: StopProtocol) -> Find:
+        def find(watch: Watch) -> list[Finding]:
+            result = stop_attack(protocol, games=games, watch=watch)
+            found.append(result)
+            return _told(result)
+
+        return find
+
+    work = 2 * games * (QUERIES + 1) * _SECONDS_A_DEBIT
+    return Prepared(
+        attack="stop",
+        subject="the counter-example to Proposition 3.1",
+        synthetic=True,
+        seed=seed,
+        steps=(Step(work, plays("submix")), Step(work, plays("strict"))),
+        conclude=lambda: _stopped(found),
+        settings={"games on each side": str(games), "epsilon": f"{EPSILON:g}", "order": f"{ALPHA:g}"},
+    )
+
+
+def _played(protocol: str, each: Played) -> Finding:
+    counts = each.counts
+    seen = f"{counts.hits_with:,} against {counts.hits_without:,} of {counts.games_with:,} games"
+    return Finding(
+        "audit",
+        _TITLES[protocol],
+        f"epsilon in '{each.world}', at least",
+        each.bound,
+        note=f"event in {seen}",
+    )
+
+
+def _audited(protocol: str, worlds: tuple[World, ...], found: list[Played]) -> Outcome:
+    if not found:
+        return Outcome()
+    bars = []
+    for each in found:
+        bars += [
+            BarData("audited, at least", each.bound, group=each.world),
+            BarData("proved, at most", each.epsilon, group=each.world),
+        ]
+    return Outcome(
+        pictures=(Picture("Audited lower bound beside the proved upper one", "epsilon", tuple(bars)),),
+        verdict=verdicts.audited(_TITLES[protocol], found),
+        notes=(
+            f"Renyi divergences of order {ALPHA:g}, by data processing of one event whose chances were "
+            "bounded by Clopper-Pearson; the event was chosen in games of its own. All bounds hold together "
+            "with 95 % confidence.",
+            f"The games run the protocol and the sampler that answers are drawn with, in {len(worlds)} "
+            "worlds of two to sixteen tokens. A bound below epsilon is no proof of it.",
+        ),
+    )
+
+
+def _told(found: Stopped) -> list[Finding]:
+    title = _TITLES[found.protocol]
+    counts = found.counts
+    return [
+        Finding.of("stop", title, "advantage of the attacker", found.advantage, unit="share",
+                   note=f"{counts.hits_with} of {counts.games_with} against {counts.hits_without}"),
+        Finding("stop", title, "divergence of order 2, at least", found.bound,
+                note=f"epsilon is {EPSILON:g}"),
+    ]  # fmt: skip
+
+
+def _stopped(found: list[Stopped]) -> Outcome:
+    if not found:
+        return Outcome()
+    bars = [
+        BarData(_TITLES[each.protocol], each.advantage.value, each.advantage.low, each.advantage.high)
+        for each in found
+    ]
+    bars.append(BarData("most that epsilon 1 allows", found[0].allowed))
+    return Outcome(
+        pictures=(Picture("How well two worlds are told apart", "advantage", tuple(bars), 1.0),),
+        verdict=verdicts.stopped(found),
+        notes=(
+            "Public model (.99, .01); three parts whose halves agree: (.5, .5), (.9, .1), (.1, .9). By "
+            "SubMix's own account the first part pays nothing. Summed over all transcripts the divergence is "
+            f"{DIVERGENCE}.",
+        ),
+    )

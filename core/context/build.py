@@ -1,0 +1,126 @@
+"""Building a detector's head from families: cross-validation for the threshold, then one training on all."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.context.card import Result
+from core.context.evaluate import result
+from core.context.families import Example, Family
+from core.context.head import About, Floats, Head
+from core.context.network import tokenise
+from core.context.train import Classifier, TrainingPlan, fit, logits
+from core.context.widen import targets
+from core.errors import InputError
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+FOLDS = 5
+# Of the harmless sentences in cross-validation, the threshold lets through no more than this share.
+FALSE_POSITIVES = 0.03
+Said = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A head, and how it did on families that each fold had not seen."""
+
+    head: Head
+    cross_validated: Result
+
+
+def train_head(
+    families: Sequence[Family],
+    encoder: "SentenceTransformer",
+    *,
+    encoder_name: str,
+    plan: TrainingPlan | None = None,
+    folds: int = FOLDS,
+    said: Said | None = None,
+) -> Built:
+    """Train on the families; scores are calibrated and the threshold is chosen on folds of whole families."""
+    plan, said = plan or TrainingPlan(), said or (lambda _: None)
+    if not 2 <= folds <= len(families):
+        raise InputError(f"The folds must be between 2 and the number of families, {len(families)}.")
+    examples, scores = _out_of_fold(families, encoder, plan, folds, said)
+    sensitive = np.array([example.sensitive for example in examples])
+    slope, shift = calibration(scores, sensitive)
+    calibrated = 1.0 / (1.0 + np.exp(-(slope * scores + shift)))
+    threshold = choose_threshold(calibrated, sensitive)
+    said(f"training on all {len(families)} families")
+    model = fit(encoder, targets(families, fillings=plan.fillings, seed=plan.seed), plan)
+    about = About(
+        encoder=encoder_name,
+        depth=plan.shape.depth,
+        rank=plan.shape.rank,
+        families=len(families),
+        sentences=sum(len(family.lines) for family in families),
+        seed=plan.seed,
+    )
+    head = Head(
+        weights=slope * model.unit.weight[0].detach().double().numpy(),
+        bias=slope * model.unit.bias.item() + shift,
+        threshold=threshold,
+        adapters=adapters(model),
+        about=about,
+    )
+    return Built(head, result("cross-validation", threshold, examples, calibrated))
+
+
+def adapters(model: Classifier) -> dict[str, NDArray[np.float32]]:
+    """The trained adapters by PEFT's names, rounded to half precision as they are stored."""
+    from peft import get_peft_model_state_dict
+
+    found = get_peft_model_state_dict(model.network)
+    return {name: value.detach().half().numpy() for name, value in found.items()}
+
+
+def _out_of_fold(
+    families: Sequence[Family], encoder: "SentenceTransformer", plan: TrainingPlan, folds: int, said: Said
+) -> tuple[list[Example], Floats]:
+    """Every sentence with the logit of a model that saw no sentence of its family."""
+    examples: list[Example] = []
+    scores: list[Floats] = []
+    place = np.random.default_rng(plan.seed).permutation(len(families)) % folds
+    for fold in range(folds):
+        said(f"fold {fold + 1} of {folds}")
+        seen = [family for family, at in zip(families, place, strict=True) if at != fold]
+        model = fit(encoder, targets(seen, fillings=plan.fillings, seed=plan.seed), plan)
+        own = [
+            each
+            for family, at in zip(families, place, strict=True)
+            if at == fold
+            for each in family.examples()
+        ]
+        tokens = tokenise(encoder.tokenizer, [each.text for each in own], [each.before for each in own])
+        examples += own
+        scores.append(logits(model, tokens))
+    return examples, np.concatenate(scores)
+
+
+def calibration(scores: Floats, sensitive: NDArray[np.bool_]) -> tuple[float, float]:
+    """Platt's slope and shift: sigma(slope * logit + shift) fits best, both classes weighing the same."""
+    from scipy.optimize import minimize
+
+    wanted = sensitive.astype(np.float64)
+    weight = np.where(sensitive, 0.5 / wanted.mean(), 0.5 / (1 - wanted.mean()))
+
+    def loss(pair: Floats) -> float:
+        moved = pair[0] * scores + pair[1]
+        return float(weight @ (np.logaddexp(0.0, moved) - wanted * moved))
+
+    slope, shift = minimize(loss, np.array([1.0, 0.0]), method="Nelder-Mead").x
+    return max(float(slope), 1e-3), float(shift)
+
+
+def choose_threshold(scores: Floats, sensitive: NDArray[np.bool_], most: float = FALSE_POSITIVES) -> float:
+    """The lowest threshold that flags at most the given share of the harmless sentences."""
+    harmless = np.sort(scores[~sensitive])[::-1]
+    allowed = int(most * len(harmless))
+    above = harmless[allowed] if allowed < len(harmless) else 0.0
+    flagged = scores[scores > above]
+    return round(float((above + flagged.min()) / 2) if len(flagged) else 1.0, 4)

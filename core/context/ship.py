@@ -1,0 +1,52 @@
+"""Making what ships: the head, the features that teaching needs, and the centres of the families."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+
+from core.context.build import Built, train_head
+from core.context.card import Result, read_result
+from core.context.encoder import load_encoder
+from core.context.families import load_families
+from core.context.nearest import centres, save_centres
+from core.context.reader import Reader
+from core.context.saved import HEAD
+from core.context.teach import save_features
+from core.context.train import TrainingPlan
+from core.settings import EMBEDDED, Settings
+
+CROSS_VALIDATION = "cross_validation.json"
+
+
+def rebuild(
+    settings: Settings,
+    folder: Path = HEAD,
+    *,
+    plan: TrainingPlan | None = None,
+    folds: int = 5,
+    said: Callable[[str], None] | None = None,
+) -> Built:
+    """Train on the training families and write everything that a detector needs into a folder."""
+    families = [family for family in load_families() if family.split == "train"]
+    encoder = load_encoder(EMBEDDED, settings)
+    built = train_head(families, encoder, encoder_name=EMBEDDED, plan=plan, folds=folds, said=said)
+    built.head.save(folder)
+    examples = [example for family in families for example in family.examples()]
+    features = Reader(encoder, built.head).features(
+        [each.text for each in examples], [each.before for each in examples]
+    )
+    save_features(folder, features, np.array([float(each.sensitive) for each in examples]))
+    save_centres(folder, families, centres(encoder, families))
+    (folder / CROSS_VALIDATION).write_text(
+        json.dumps(asdict(built.cross_validated), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+    return built
+
+
+def cross_validated(folder: Path = HEAD) -> Result | None:
+    """How the head did in cross-validation when it was built, if that lies beside it."""
+    path = folder / CROSS_VALIDATION
+    return read_result(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else None

@@ -1,0 +1,232 @@
+"""Predict in a browser, on a tiny model that answers at once: who sees what, and what goes wrong."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from gradio_client import Client
+from playwright.sync_api import Page, expect
+
+from core.predict import generate as generation
+from core.settings import Settings
+from core.studio import Studio
+from core.turns import Turns
+from tests.app.payloads import ALL
+from tests.browser.conftest import PASSWORD
+from tests.ensembles import make_ensemble
+from tests.serving import Served, serve
+
+HOSTILE = "<img src=x onerror=window.pwned=1> ${window.pwned=1} {{x}}"
+
+
+class Slow(Turns):
+    """Turns that take their time, so that there is something to stop."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def served(tiny_llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A synthetic and a private corpus, and one with a name that would like to run."""
+    settings = Settings(
+        _env_file=None,
+        data_dir=tmp_path_factory.mktemp("data"),
+        model=str(tiny_llama),
+        port=0,
+        curator_password=PASSWORD,
+        queue_size=3,
+    )
+    make_ensemble(settings, "notes", synthetic=True)
+    make_ensemble(settings, "ward", synthetic=False, queries=900)
+    make_ensemble(settings, HOSTILE, synthetic=True)
+    with serve(settings) as running:
+        running.studio.warm_up().join()
+        yield running
+
+
+@pytest.fixture
+def slowly(served: Served) -> Iterator[Studio]:
+    """Every token takes a while."""
+    quick, served.studio.turns = served.studio.turns, Slow()
+    yield served.studio
+    served.studio.turns = quick
+
+
+def generate(page: Page) -> None:
+    page.click("#generate")
+    expect(page.locator("#verdict .notice").first).to_be_visible()
+    expect(page.locator("#generate")).to_be_enabled()
+
+
+def start_over(page: Page, **terms: str) -> None:
+    fold = page.get_by_role("button", name="Protocol and budget")
+    if not page.locator("#start-over").is_visible():
+        fold.click()
+    for label, value in terms.items():
+        page.get_by_label(label).fill(value)
+        page.get_by_label(label).blur()
+    page.click("#start-over")
+    expect(page.locator("#start-over-said")).to_contain_text("A fresh budget")
+
+
+def test_an_exhausted_budget_is_calm_and_answers_go_on(open_page):
+    page = open_page("/?corpus=notes&length=30")
+    start_over(page, Queries="2")
+    generate(page)
+    if "from the public model" not in page.inner_text("#verdict"):  # it ended early, so ask once more
+        generate(page)
+    expect(page.locator(".meter-state")).to_have_text("Public model only")
+    expect(page.locator("#quote")).to_contain_text("costs nothing")
+    generate(page)
+    assert "the budget is used up" in page.inner_text("#verdict")
+    assert page.locator("#answers .protected .from-public").count() == 1
+    assert page.locator(".notice.problem:visible").count() == 0
+    assert page.locator("#verdict .notice").count() == 1
+    assert page.locator("[role=meter]").get_attribute("aria-valuetext").endswith("Public model only.")
+    start_over(page, Queries="500")
+    expect(page.locator(".meter-state")).to_have_text("Healthy")
+
+
+def test_a_visitor_of_a_private_corpus_and_its_curator(open_page, served):
+    page = open_page("/?corpus=ward&length=3")
+    expect(page.locator("#why")).to_contain_text("This corpus is private")
+    generate(page)
+    assert page.locator("#answers .answer").count() == 2  # no unprotected model of private text
+    assert "What it cost is for the curator" in page.inner_text("#verdict")
+    expect(page.locator("#meter")).to_contain_text("queries left")
+    for hidden in ("#ribbon", ".bars", "#details svg", "#visitor"):
+        assert page.locator(hidden).locator("visible=true").count() == 0
+    page.get_by_role("button", name="Protocol and budget").click()
+    expect(page.locator("#start-over")).to_be_disabled()
+    expect(page.locator("#in-force")).to_contain_text("stays released")
+    sign_in(page)
+    left = f"{min(served.studio.ledger.budget('ward').remaining):.4f}"
+    expect(page.locator("#meter")).to_contain_text(f"{left} of 2 left")
+    expect(page.locator(".bars")).to_be_visible()
+    generate(page)
+    assert "cost at most" in page.inner_text("#verdict")
+    page.get_by_label("Visitor's view").check()
+    expect(page.locator("#meter")).to_contain_text("queries left")
+    expect(page.locator(".bars")).to_have_count(0)
+    page.get_by_label("Visitor's view").uncheck()
+    page.reload()
+    expect(page.locator(".bars")).to_be_visible()  # the browser keeps the token, the server checks it
+    page.get_by_role("button", name="Curator").click()
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.locator(".bars")).to_have_count(0)
+
+
+def sign_in(page: Page) -> None:
+    page.get_by_role("button", name="Curator").click()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_text("Signed in.")).to_be_visible()
+
+
+def test_the_meter_follows_every_token_and_keeps_its_nodes(open_page, slowly):
+    page = open_page("/?corpus=notes&length=60")
+    start_over(page, Queries="900")
+    page.evaluate("document.querySelector('.meter').kept = document.querySelector('.bars').kept = true")
+    page.click("#generate")
+    expect(page.locator("#ribbon .token").nth(3)).to_be_visible()
+    page.evaluate("document.querySelector('#ribbon .token').focus()")
+    before = page.locator("#ribbon .token").count()
+    expect(page.locator("#ribbon .token").nth(before + 2)).to_be_visible()
+    assert page.evaluate("document.activeElement.matches('#ribbon .token')")  # focus survives an update
+    assert page.evaluate("document.querySelector('.meter').kept && document.querySelector('.bars').kept")
+    page.click("#stop")
+    expect(page.locator("#generate")).to_be_enabled()
+
+
+def test_a_reload_in_mid_answer_stops_the_spending_and_shows_what_is_left(open_page, slowly):
+    page = open_page("/?corpus=notes&length=120")
+    start_over(page, Queries="900")
+    page.click("#generate")
+    expect(page.locator("#ribbon .token").nth(2)).to_be_visible()
+    page.reload()
+    page.wait_for_selector("#generate")
+    page.wait_for_timeout(2_000)
+    used = slowly.ledger.budget("notes").used
+    page.wait_for_timeout(1_500)
+    assert slowly.ledger.budget("notes").used == used < 120
+    page.reload()
+    expect(page.locator("#meter")).to_contain_text(f"{used} of 900 queries used")
+    assert slowly.store.log.events(limit=1)[0].outcome == "stopped"
+
+
+def test_a_full_queue_is_a_sentence(open_page, slowly, served):
+    page = open_page("/?corpus=notes&length=4")
+    client = Client(served.url, verbose=False)
+    jobs = [client.submit("Soup", length=150, corpus="notes", api_name="/generate") for _ in range(7)]
+    deadline = time.monotonic() + 20
+    while sum(job.status().code.value == "PROCESSING" for job in jobs) < 4 and time.monotonic() < deadline:
+        time.sleep(0.1)
+    page.click("#generate")
+    expect(page.locator("#verdict .notice.problem")).to_contain_text("too many are waiting here")
+    expect(page.locator("#generate")).to_be_enabled()
+    for job in jobs:
+        job.cancel()
+
+
+def chunks(payloads: list[str], most: int = 170) -> Iterator[str]:
+    """The payloads in prompts that the tiny model can read."""
+    text = ""
+    for payload in payloads:
+        if text and len(text) + len(payload) > most:
+            yield text
+            text = ""
+        text += f"{payload}\n"
+    yield text
+
+
+def test_nothing_typed_runs_or_breaks_the_page(open_page):
+    page = open_page("/?corpus=notes&length=1")
+    for prompt in chunks(ALL):
+        page.fill("#prompt textarea", prompt)
+        generate(page)
+        assert page.locator("#verdict .notice.done").count() == 1
+        for column in ("protected", "unprotected", "public"):
+            assert page.inner_text(f"#answers .{column} .prompt").split() == prompt.split()
+    assert page.evaluate("window.pwned") is None
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+
+
+def test_nothing_that_a_model_says_and_no_name_runs_or_breaks_the_page(open_page, monkeypatch):
+    """The model itself says the payloads here, one with each token, about a corpus with such a name."""
+
+    class Says(generation.TextStream):
+        def __init__(self, public):
+            super().__init__(public)
+            self._left = list(ALL)
+
+        def push(self, token: int) -> str:
+            return self._left.pop(0) if self._left else ""
+
+        def flush(self) -> str:
+            return ""
+
+    page = open_page("/?corpus=notes&length=70")
+    page.get_by_role("listbox", name="Corpus").or_(page.get_by_label("Corpus")).first.click()
+    page.get_by_role("option", name=HOSTILE).click()
+    expect(page.locator("#in-force")).to_be_attached()
+    start_over(page, Queries="900")
+    page.fill("#prompt textarea", "Soup, tea and")
+    monkeypatch.setattr(generation, "TextStream", Says)
+    for _ in range(8):  # an answer may end early
+        generate(page)
+        if page.locator("#ribbon .token").count() >= len(ALL):
+            break
+    assert page.locator("#ribbon .token").count() >= 30
+    assert ALL[5] in page.inner_text("#answers .protected .made")
+    page.locator("#ribbon .token").nth(3).hover()
+    page.evaluate("document.querySelectorAll('#ribbon .token')[21].focus()")
+    page.wait_for_timeout(500)
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("#answers .answer").count() == 3
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page.get_by_role("tab", name="Log").click()
+    expect(page.locator("#log-ledger table")).to_contain_text("<img src=x")
+    assert page.evaluate("window.pwned") is None
