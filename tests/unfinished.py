@@ -12,11 +12,6 @@ UNFINISHED = {
     "tests/core/attack/test_spelling.py::test_digits_that_stand_alone": "attack engine",
     "tests/core/context/test_detector.py": "the detector's head is not final",
     "tests/core/context/test_evaluate.py": "the detector's head is not final and has no card",
-    "tests/app/test_corpora_panel.py::test_a_bad_file_is_a_sentence_and_leaves_nothing[a folder": "uploads",
-    "tests/app/test_corpora_panel.py::test_nothing_that_came_from_outside_can_run": "uploads",
-    "tests/browser/test_predict.py::test_a_full_queue_is_a_sentence": "the page of a full queue",
-    "tests/browser/test_corpora.py": "the Corpora page in a browser",
-    "tests/browser/test_shell.py": "written for the earlier Predict panel",
 }
 
 

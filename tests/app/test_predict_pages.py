@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from itertools import pairwise
 
+import gradio as gr
 import pytest
 
 from app.address import AddressField, ChoiceField
@@ -168,8 +169,8 @@ def test_the_public_model_alone_has_no_budget_to_show():
 
 
 def test_a_choice_in_the_address_is_taken_only_if_there_is_such_a_choice():
-    field = ChoiceField("protocol", None, lambda: ["strict", "submix"])
+    field = ChoiceField("protocol", gr.Number(), lambda: ["strict", "submix"])
     assert field.read({"protocol": "submix"}) == "submix"
     assert field.read({"protocol": "<script>"}) is None
     assert field.read({}) is None
-    assert AddressField("alpha", None, 1.1, 64).read({"alpha": "1e99"}) is None
+    assert AddressField("alpha", gr.Number(), 1.1, 64).read({"alpha": "1e99"}) is None

@@ -7,9 +7,9 @@ import gradio as gr
 
 from app.address import COPY_LINK, AddressField, ChoiceField, Field, remember
 from app.identity import Curators
-from app.panels.predict import endpoints, layout
+from app.panels.predict import endpoints, layout, moments
 from app.panels.predict.endpoints import CONCURRENT
-from app.panels.predict.handlers import Handlers, busy, idle, refused, stopped
+from app.panels.predict.handlers import Handlers
 from app.panels.predict.layout import Layout
 from core.corpus.demo import DemoPrompt, demo_prompts
 from core.studio import Studio
@@ -81,7 +81,8 @@ def _wire_answering(page: Layout, does: Handlers, token: gr.BrowserState) -> Non
     who = [token, page.visitor, page.corpus]
     looks = {"fn": does.look, "inputs": [*who, page.length, page.candidates], "outputs": page.looked_at}
     buttons = [page.generate, page.stop]
-    start = gr.on([page.generate.click, page.prompt.submit], busy, None, [*buttons, page.verdict], **_LIGHT)
+    begins = [page.generate.click, page.prompt.submit]
+    start = gr.on(begins, None, None, [*buttons, page.verdict], js=moments.BEGUN, **_LIGHT)
     answer = start.then(
         does.answer,
         [*who, page.prompt, *page.controls.drawing],
@@ -91,7 +92,7 @@ def _wire_answering(page: Layout, does: Handlers, token: gr.BrowserState) -> Non
         api_visibility="private",
         show_progress="hidden",
     )
-    answer.failure(refused, None, page.verdict, **_LIGHT)
-    answer.then(idle, None, buttons, **_LIGHT).then(**looks, **_LIGHT)
-    halt = page.stop.click(stopped, None, page.verdict, cancels=[answer], **_LIGHT)
-    halt.then(idle, None, buttons, **_LIGHT).then(**looks, **_LIGHT)
+    answer.success(None, None, buttons, js=moments.DONE, **_LIGHT).then(**looks, **_LIGHT)
+    ended = answer.failure(None, None, [*buttons, page.verdict], js=moments.ENDED, **_LIGHT)
+    ended.then(**looks, **_LIGHT)
+    page.stop.click(None, js=moments.STOP, cancels=[answer], **_LIGHT)

@@ -17,9 +17,6 @@ from core.predict.terms import start_over
 from core.studio import Studio
 
 TERMS = ("protocol", "epsilon", "alpha", "queries", "w_max")
-BUSY = "This answer did not begin: too many are waiting here, or the connection broke. Try again in a moment."
-WAITING = "Waiting for a turn: other answers are being drawn."
-STOPPED = "Stopped. What was drawn until then is paid for; nothing is given back."
 
 
 class Handlers:
@@ -146,26 +143,6 @@ class Handlers:
 
     def _sees_all(self, token: str, visitor: bool) -> bool:
         return self._curators.knows(token) and not visitor
-
-
-def busy() -> tuple[dict[str, Any], dict[str, Any], str]:
-    """While an answer is drawn: one at a time, and it can be stopped."""
-    return gr.update(interactive=False), gr.update(interactive=True), notice(WAITING, kind="late")
-
-
-def idle() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Ready for the next one."""
-    return gr.update(interactive=True), gr.update(interactive=False)
-
-
-def stopped() -> str:
-    """Said after Stop."""
-    return notice(STOPPED)
-
-
-def refused() -> str:
-    """Said where an answer did not even begin."""
-    return notice(BUSY, kind="problem")
 
 
 def _session(request: gr.Request) -> str:
