@@ -1,6 +1,6 @@
 """Sanitising one text: cut it, ask the policy, perturb what is sensitive, put it together again."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -90,6 +90,7 @@ class Sanitized:
 
 
 Memory = dict[str, Replacement]  # the draws of one document in consistent mode, by normal form
+_AT_ONCE = 2048  # draws between two words about how far it is: a second or two on a slow machine
 
 
 def sanitize(
@@ -130,15 +131,16 @@ def perturb(
     mechanism: Mechanism,
     rng: np.random.Generator,
     memories: Sequence[Memory] | None = None,
+    told: Callable[[float], None] | None = None,
 ) -> list[list[Piece]]:
-    """The pieces of each text with its units replaced; one call of the mechanism for all of them.
+    """The pieces of each text with its units replaced; the mechanism draws for all texts together.
 
     `memories`, one for each text, turn consistent mode on: a word that is in the memory of its text is
-    not drawn again. Texts of one document share a memory.
+    not drawn again. Texts of one document share a memory. `told` hears the share that is drawn.
     """
     sources = [[text[unit.start : unit.end] for unit in units] for text, units in texts]
     if memories is None:
-        drawn = iter(mechanism.replace([word for words in sources for word in words], rng))
+        drawn = _drawn([word for words in sources for word in words], mechanism, rng, told)
         return [list(_pieces(text, units, [next(drawn) for _ in units])) for text, units in texts]
     keys = [[normal_form(word) for word in words] for words in sources]
     new: dict[tuple[int, str], tuple[Memory, str, str]] = {}
@@ -146,14 +148,25 @@ def perturb(
         for form, word in zip(forms, words, strict=True):
             if form not in memory:
                 new.setdefault((id(memory), form), (memory, form, word))
-    for (memory, form, _), replacement in zip(
-        new.values(), mechanism.replace([word for _, _, word in new.values()], rng), strict=True
-    ):
+    drawn = _drawn([word for _, _, word in new.values()], mechanism, rng, told)
+    for (memory, form, _), replacement in zip(new.values(), drawn, strict=True):
         memory[form] = replacement
     return [
         list(_pieces(text, units, [memory[form] for form in forms]))
         for (text, units), memory, forms in zip(texts, memories, keys, strict=True)
     ]
+
+
+def _drawn(
+    words: Sequence[str],
+    mechanism: Mechanism,
+    rng: np.random.Generator,
+    told: Callable[[float], None] | None,
+) -> Iterator[Replacement]:
+    for start in range(0, len(words), _AT_ONCE):
+        yield from mechanism.replace(words[start : start + _AT_ONCE], rng)
+        if told is not None:
+            told(min(1.0, (start + _AT_ONCE) / len(words)))
 
 
 def _pieces(text: str, units: Sequence[Unit], replacements: Sequence[Replacement]) -> Iterator[Piece]:

@@ -43,22 +43,23 @@ class Writing:
         self, items: Iterable[Item | str], out: TextIO, read: Callable[[], int], *, one_document: bool
     ) -> None:
         """Sanitise the items and write all of them in their order; `read` says how many bytes were read."""
-        shared: Memory = {}
+        shared: Memory | None = {} if one_document else None
         batch: list[Item | str] = []
-        held = 0
+        held, before = 0, read()
         for item in items:
             batch.append(item)
             held += (
                 len(item) if isinstance(item, str) else len(item.text) + len(item.before) + len(item.after)
             )
             if held >= _BATCH_CHARS or len(batch) >= _BATCH_ITEMS:
-                self._flush(batch, out, shared if one_document else None)
-                self._tell(read())
-                batch, held = [], 0
-        self._flush(batch, out, shared if one_document else None)
-        self._tell(read())
+                self._flush(batch, out, shared, (before, read()))
+                batch, held, before = [], 0, read()
+        self._flush(batch, out, shared, (before, read()))
 
-    def _flush(self, batch: list[Item | str], out: TextIO, shared: Memory | None) -> None:
+    def _flush(
+        self, batch: list[Item | str], out: TextIO, shared: Memory | None, stretch: tuple[int, int]
+    ) -> None:
+        """Sanitise and write a batch that lies in these bytes of the file."""
         ready: dict[int, tuple[str, list[Unit]]] = {}
         failures: dict[int, str] = {}
         for at, item in enumerate(batch):
@@ -68,9 +69,10 @@ class Writing:
                     ready[at] = item.text, self._units(item)
                 except StudioError as error:
                     failures[at] = str(error).rstrip(".")
-        pieces = dict(zip(ready, self._perturbed(list(ready.values()), shared), strict=True))
+        pieces = dict(zip(ready, self._perturbed(list(ready.values()), shared, stretch), strict=True))
         for at, item in enumerate(batch):
             out.write(self._written(item, pieces.get(at), failures.get(at, "")))
+        self._tell(stretch[1])
 
     def _units(self, item: Item) -> list[Unit]:
         if item.failure:
@@ -81,13 +83,18 @@ class Writing:
         self.tally.words += len(words)
         return units
 
-    def _perturbed(self, texts: list[tuple[str, list[Unit]]], shared: Memory | None) -> list[list[Piece]]:
+    def _perturbed(
+        self, texts: list[tuple[str, list[Unit]]], shared: Memory | None, stretch: tuple[int, int]
+    ) -> list[list[Piece]]:
+        def told(share: float) -> None:
+            self._tell(int(stretch[0] + share * (stretch[1] - stretch[0])))
+
         if not self.consistent:
             self.tally.draws += sum(len(units) for _, units in texts)
-            return perturb(texts, self.mechanism, self.rng)
+            return perturb(texts, self.mechanism, self.rng, told=told)
         memories: list[Memory] = [{} if shared is None else shared for _ in texts]
         before = len(shared or ())
-        result = perturb(texts, self.mechanism, self.rng, memories)
+        result = perturb(texts, self.mechanism, self.rng, memories, told)
         self.tally.draws += sum(map(len, memories)) if shared is None else len(shared) - before
         return result
 

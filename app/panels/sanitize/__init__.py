@@ -81,7 +81,8 @@ def _wire_choices(demo: gr.Blocks, page: Layout, does: Handlers, tab: gr.Tab) ->
 
 def _wire_text(page: Layout, does: Handlers) -> None:
     written = [page.said, page.results, page.facts, page.kept, page.undone]
-    page.rewrite.click(does.rewrite, [page.text, *page.asked], written, **_HEAVY)
+    # The first result is shown before all of its neighbours are known: a click in that time counts, too.
+    page.rewrite.click(does.rewrite, [page.text, *page.asked], written, trigger_mode="always_last", **_HEAVY)
     page.copy.click(None, js=_COPY)
     page.download.click(None, js=_DOWNLOAD)
     buttons = [page.undo, page.give_up]

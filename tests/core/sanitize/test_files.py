@@ -209,6 +209,19 @@ def test_progress_reaches_the_end_and_says_how_long(tmp_path):
     assert len(seen) > 3
 
 
+def test_a_batch_with_many_draws_says_how_far_it_is_and_stops_in_between(tmp_path):
+    path = tmp_path / "in.txt"
+    path.write_text("queen king woman\n" * 3_000)
+    seen = []
+    sanitize_file(path, tmp_path / "out.txt", MECHANISM, AllWords(), progress=seen.append)
+    assert [step.done for step in seen] == sorted(step.done for step in seen)
+    assert len({step.done for step in seen}) > 3  # one batch of characters, several of draws
+    answers = iter([False, True])
+    with pytest.raises(Cancelled):
+        sanitize_file(path, tmp_path / "none.txt", MECHANISM, AllWords(), cancelled=lambda: next(answers))
+    assert not (tmp_path / "none.txt").exists()
+
+
 @pytest.mark.usefixtures("small_blocks")
 def test_cancelling_leaves_nothing(tmp_path):
     path = write(tmp_path, "a.txt", "word 12 \n" * 8_000)
