@@ -10,7 +10,7 @@ from app.components.markup import notice
 from app.components.theme import css_paths, theme
 from app.fetching import fetch_nothing
 from app.identity import Curators
-from app.panels import corpora, curator, log, predict, sanitize
+from app.panels import corpora, curator, detect, log, predict, sanitize
 from app.server import middleware
 from core.settings import Settings
 from core.studio import Studio
@@ -27,13 +27,19 @@ def build_demo(studio: Studio) -> gr.Blocks:
         header.build()
         if studio.store_problem:
             gr.HTML(notice(f"{studio.store_problem} Only the public model answers.", kind="problem"))
-        with gr.Tabs(elem_id="panels") as tabs:
+        with gr.Tabs(elem_id="panels", overflow_behavior="wrap") as tabs:
             with gr.Tab("Predict", id="predict") as predict_tab:
                 fields = predict.build(demo, studio, curators, token, predict_tab)
             with gr.Tab("Corpora", id="corpora") as corpora_tab:
                 corpora.build(demo, studio, curators, token, corpora_tab)
             with gr.Tab("Sanitize", id="sanitize") as sanitize_tab:
-                fields += sanitize.build(demo, studio, sanitize_tab)
+                found, sanitizing = sanitize.build(demo, studio, sanitize_tab)
+                fields += found
+            with gr.Tab("Detect", id="detect") as detect_tab:
+                receiver = detect.Receiver(
+                    sanitizing.text, sanitizing.chips, sanitizing.detector, sanitizing.context_said, tabs
+                )
+                fields += detect.build(demo, studio, curators, token, detect_tab, receiver)
             with gr.Tab("Log", id="log") as log_tab:
                 log.build(studio, curators, token, log_tab)
         if studio.settings.curator_password is not None:
@@ -41,8 +47,9 @@ def build_demo(studio: Studio) -> gr.Blocks:
         remember_tab(predict_tab, "predict")
         remember_tab(corpora_tab, "corpora")
         remember_tab(sanitize_tab, "sanitize")
+        remember_tab(detect_tab, "detect")
         remember_tab(log_tab, "log")
-        restore(demo, tabs, ["predict", "corpora", "sanitize", "log"], fields)
+        restore(demo, tabs, ["predict", "corpora", "sanitize", "detect", "log"], fields)
     demo.queue(max_size=studio.settings.queue_size, api_open=False, default_concurrency_limit=8)
     return demo
 

@@ -19,6 +19,7 @@ from core.sanitize import (
     parse_policies,
     sanitize,
 )
+from core.sanitize.policy import Flags
 from core.settings import Settings
 
 MDP, SMDP = "mdp", "smdp"
@@ -35,6 +36,7 @@ class Asked:
     own: str = ""
     noise: str = "euclidean"
     consistent: bool = False
+    detector: Flags | None = None  # for the policy `context`; the shipped one where there is none
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,11 @@ class Sanitizer:
         """The mechanism of that name over the vocabulary."""
         return make_mechanism(noise, self.vocabulary, epsilon)
 
-    def policy(self, names: Sequence[str], own: str = "") -> Policy:
+    def policy(self, names: Sequence[str], own: str = "", detector: Flags | None = None) -> Policy:
         """What these policies call sensitive together; `all` is every word, whatever stands beside it."""
         if "all" in names:
             return AllWords()
-        detector = None
-        if "context" in names:
+        if "context" in names and detector is None:
             from core.context.detector import Detector
 
             detector = Detector.load(self._settings)
@@ -85,7 +86,7 @@ class Sanitizer:
     def sanitize(self, text: str, asked: Asked) -> Sanitized:
         """Perturb a text as asked. Every call draws anew, and nothing is kept."""
         check_text(text)
-        policy = self.policy(asked.policies, asked.own)
+        policy = self.policy(asked.policies, asked.own, asked.detector)
         mechanism = self.mechanism(asked.noise, asked.epsilon)
         return sanitize(text, mechanism, policy, consistent=asked.consistent)
 

@@ -77,7 +77,7 @@ def alpha_context(
     if not secret.strip():
         raise InputError("The secret is empty.")
     place = text.rfind(secret)
-    words = _words(text if place < 0 else text[:place])
+    words = words_of(text if place < 0 else text[:place])
     likelihood = as_likelihood(model)
 
     def values(subsets: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
@@ -91,7 +91,7 @@ def alpha_context(
 
 def score_context(detector: "Detector", sentence: str, before: str = "", alpha: float = 0.1) -> AlphaContext:
     """The same question asked of the detector: the fewest words of a sentence that keep its score."""
-    words = _words(sentence)
+    words = words_of(sentence)
 
     def values(subsets: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
         return detector.score(
@@ -101,7 +101,8 @@ def score_context(detector: "Detector", sentence: str, before: str = "", alpha: 
     return _result(words, smallest(len(words), values, alpha, most=MOST_SUBSETS), alpha)
 
 
-def _words(text: str) -> tuple[Word, ...]:
+def words_of(text: str) -> tuple[Word, ...]:
+    """The words of a context; more than can be searched are refused."""
     words = tuple(Word(match.group(), *match.span()) for match in _WORD.finditer(text))
     if len(words) > MOST_WORDS:
         raise InputError(f"The context has {len(words):,} words; at most {MOST_WORDS} are searched.")

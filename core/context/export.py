@@ -16,13 +16,14 @@ FIELDS = ("text", "start", "end", "score", "flagged")
 def export(sentences: Iterable[Sentence], form: ExportFormat) -> Iterator[str]:
     """The lines of an export. Offsets count characters; CSV cells that a spreadsheet would run are quoted."""
     if form == "jsonl":
-        return (json.dumps(_record(each), ensure_ascii=False) + "\n" for each in sentences)
+        return (json.dumps(record(each), ensure_ascii=False) + "\n" for each in sentences)
     if form == "csv":
         return _csv(sentences)
     raise InputError(f"Sentences can be written as csv or jsonl, not as {form!r}.")
 
 
-def _record(sentence: Sentence) -> dict[str, object]:
+def record(sentence: Sentence) -> dict[str, object]:
+    """A sentence as one object."""
     return {
         "text": sentence.text,
         "start": sentence.start,
@@ -38,5 +39,5 @@ def _csv(sentences: Iterable[Sentence]) -> Iterator[str]:
     yield ",".join(FIELDS) + "\r\n"
     for sentence in sentences:
         buffer = io.StringIO()
-        csv.writer(buffer).writerow([cell(value) for value in _record(sentence).values()])
+        csv.writer(buffer).writerow([cell(value) for value in record(sentence).values()])
         yield buffer.getvalue()

@@ -8,7 +8,7 @@ import gradio as gr
 from app.address import COPY_LINK, AddressField, ChoiceField, Field, ManyField, remember
 from app.panels.sanitize import endpoints, layout
 from app.panels.sanitize.files import FileHandlers
-from app.panels.sanitize.handlers import Handlers
+from app.panels.sanitize.handlers import Handlers, context_html
 from app.panels.sanitize.layout import EXAMPLES, NOISES, Layout
 from app.panels.sanitize.scale import EPSILONS, EpsilonField
 from core.sanitizing import Sanitizer
@@ -40,15 +40,15 @@ _STEP = f"""(step) => {{
 }}"""
 
 
-def build(demo: gr.Blocks, studio: Studio, tab: gr.Tab) -> list[Field]:
-    """The panel; returns the controls whose values are kept in the address."""
+def build(demo: gr.Blocks, studio: Studio, tab: gr.Tab) -> tuple[list[Field], Layout]:
+    """The panel; returns the controls whose values are kept in the address, and what Detect fills in."""
     sanitizer = Sanitizer(studio.settings)
     page, does = layout.build(sanitizer.has_detector), Handlers(studio, sanitizer)
     _wire_choices(demo, page, does, tab)
     _wire_text(page, does)
     _wire_files(page, does, FileHandlers(does))
     endpoints.build(does)
-    return _address(page)
+    return _address(page), page
 
 
 def _address(page: Layout) -> list[Field]:
@@ -73,6 +73,7 @@ def _wire_choices(demo: gr.Blocks, page: Layout, does: Handlers, tab: gr.Tab) ->
     meant = {"fn": does.mean, "inputs": [page.step, page.noise], "outputs": [page.meaning, page.live]}
     # The newest place of the slider counts; those in between are passed over.
     gr.on([tab.select, page.step.change, page.noise.change], **meant, trigger_mode="always_last", **_HEAVY)
+    page.chips.change(context_html, [page.chips, page.detector], page.context_said, **_LIGHT)
     page.chips.change(lambda chips: gr.update(visible="own" in chips), page.chips, page.own, **_LIGHT)
     for button, example in zip(page.examples, EXAMPLES.values(), strict=True):
         button.click(None, None, page.text, js=f"() => {json.dumps(example)}")

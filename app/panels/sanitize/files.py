@@ -36,6 +36,7 @@ class FileHandlers:
         step: float,
         noise: str,
         consistent: bool,
+        detector: Any,
         request: gr.Request,
     ) -> Iterator[tuple[Any, Any, Any]]:
         """Said, download and upload. The server keeps neither the upload nor a copy of its own."""
@@ -44,7 +45,7 @@ class FileHandlers:
             with self._does.noted(request, "sanitize file"):
                 if path is None or not is_upload(path):
                     raise InputError("Choose a file first.")
-                asked = asked_from(chips, own, step, noise, consistent)
+                asked = asked_from(chips, own, step, noise, consistent, detector)
                 yield from self._rewritten(Path(path), folder, column, asked, request)
             forget_upload(path)
         except StudioError as error:
@@ -56,7 +57,7 @@ class FileHandlers:
         self, path: Path, folder: Path, column: str, asked: Asked, request: gr.Request
     ) -> Iterator[tuple[Any, Any, Any]]:
         sanitizer, output = self._does.sanitizer, folder / f"{path.stem}-sanitised{path.suffix}"
-        policy = sanitizer.policy(asked.policies, asked.own)
+        policy = sanitizer.policy(asked.policies, asked.own, asked.detector)
         mechanism = sanitizer.mechanism(asked.noise, asked.epsilon)
         with self._does.stoppable(request) as stop:
             work = Working[FileProgress, FileReport](

@@ -9,7 +9,7 @@ from typing import Any
 
 import gradio as gr
 
-from app.components.markup import notice
+from app.components.markup import escape, notice
 from app.components.working import Working
 from app.panels.sanitize.filed import progress_html
 from app.panels.sanitize.look import Column, examples_html, facts_html, meaning_html, results_html
@@ -69,6 +69,7 @@ class Handlers:
         step: float,
         noise: str,
         consistent: bool,
+        detector: Any,
         request: gr.Request,
     ) -> Iterator[tuple[Any, ...]]:
         """Both results side by side, and again once the neighbours of the words are known.
@@ -77,7 +78,7 @@ class Handlers:
         """
         try:
             with self.noted(request, "sanitize", text):
-                asked = asked_from(chips, own, step, noise, consistent)
+                asked = asked_from(chips, own, step, noise, consistent, detector)
                 kept, facts = self._rewritten(text, asked)
         except StudioError as error:
             yield notice(str(error), kind="problem"), gr.skip(), gr.skip(), gr.skip(), gr.skip()
@@ -155,7 +156,7 @@ class Handlers:
 
     def _rewritten(self, text: str, asked: Asked) -> tuple[Kept, str]:
         check_text(text)
-        policy = self.sanitizer.policy(asked.policies, asked.own)
+        policy = self.sanitizer.policy(asked.policies, asked.own, asked.detector)
         mechanism = self.sanitizer.mechanism(asked.noise, asked.epsilon)
         chosen = sanitize(text, mechanism, policy, consistent=asked.consistent)
         every = AllWords()
@@ -185,13 +186,30 @@ class Handlers:
         }
 
 
-def asked_from(chips: Sequence[str], own: str, step: float, noise: str, consistent: bool) -> Asked:
+def asked_from(
+    chips: Sequence[str], own: str, step: float, noise: str, consistent: bool, detector: Any = None
+) -> Asked:
     """What the controls say, as the core understands it."""
     if not chips:
         raise InputError(
             "Choose which words are sensitive: digits, patterns, words of your own, or every word."
         )
-    return Asked(epsilon_at(step), tuple(chips), own or "", noise, bool(consistent))
+    return Asked(epsilon_at(step), tuple(chips), own or "", noise, bool(consistent), detector)
+
+
+def context_html(chips: Sequence[str], detector: Any) -> str:
+    """Which detector the policy `context` asks, where it is chosen."""
+    if "context" not in chips:
+        return ""
+    whose = "the shipped detector, from its own threshold on"
+    if detector is not None:
+        whose = (
+            f"the detector as set on Detect ({detector.name}, from a score of {detector.threshold:.2f} on)"
+        )
+    said = (
+        f"Sensitive: every word of the sentences that {whose}, flags. The panel Detect shows which and why."
+    )
+    return f'<p class="small">{escape(said)}</p>'
 
 
 def _session(request: gr.Request | None) -> str:

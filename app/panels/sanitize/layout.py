@@ -47,6 +47,7 @@ class Layout:
     examples: tuple[gr.Button, ...]
     chips: gr.CheckboxGroup
     own: gr.Textbox
+    context_said: gr.HTML
     step: gr.Slider
     meaning: gr.HTML
     live: gr.HTML
@@ -70,11 +71,12 @@ class Layout:
     file_said: gr.HTML
     file_download: gr.DownloadButton
     kept: gr.State
+    detector: gr.State
 
     @property
     def asked(self) -> list[Block]:
         """What says which words are perturbed, and how."""
-        return [self.chips, self.own, self.step, self.noise, self.consistent]
+        return [self.chips, self.own, self.step, self.noise, self.consistent, self.detector]
 
 
 def build(has_detector: bool) -> Layout:
@@ -108,6 +110,7 @@ def build(has_detector: bool) -> Layout:
                 visible=False,
                 elem_id="sanitize-own",
             )
+            context_said = gr.HTML(elem_id="sanitize-context")
             step = gr.Slider(
                 0,
                 len(EPSILONS) - 1,
@@ -135,11 +138,11 @@ def build(has_detector: bool) -> Layout:
             which, undo, give_up, undone = _undo()
     noise, consistent = _more()
     file, column, rewrite_file, cancel_file, file_said, file_download = _files()
-    kept = gr.State(None, time_to_live=3600)
+    kept, detector = gr.State(None, time_to_live=3600), gr.State(None, time_to_live=3600)
     return Layout(
-        text, examples, chosen, own, step, meaning, live, noise, consistent, rewrite, said, results, copy,
-        download, copy_link, facts, which, undo, give_up, undone, file, column, rewrite_file, cancel_file,
-        file_said, file_download, kept,
+        text, examples, chosen, own, context_said, step, meaning, live, noise, consistent, rewrite, said,
+        results, copy, download, copy_link, facts, which, undo, give_up, undone, file, column, rewrite_file,
+        cancel_file, file_said, file_download, kept, detector,
     )  # fmt: skip
 
 

@@ -1,0 +1,131 @@
+"""Detect: which sentences give or ask for a secret, why, and what to do about them."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import gradio as gr
+from gradio.components import Component
+
+from app.address import COPY_LINK, AddressField, Field, remember
+from app.identity import Curators
+from app.panels.detect import endpoints, layout
+from app.panels.detect.card_look import card_html
+from app.panels.detect.handlers import Handlers
+from app.panels.detect.layout import EXAMPLES, Layout
+from app.panels.detect.teaching import TeachingHandlers, shipped_card
+from core.studio import Studio
+
+# Light handlers pass the queue by, so that a full queue does not keep the page waiting.
+_LIGHT: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+_HEAVY: dict[str, Any] = {
+    "api_visibility": "private",
+    "show_progress": "hidden",
+    "concurrency_id": "detect",
+    "concurrency_limit": 2,
+}
+# The lines are already in the browser: the file is made there, and the server keeps no copy.
+_EXPORT = """() => {
+  const lines = document.querySelector("#detect-exports [data-form='%s']")?.textContent;
+  if (!lines) return;
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([lines], {type: 'text/plain;charset=utf-8'}));
+  link.download = 'sentences.%s';
+  link.click();
+  URL.revokeObjectURL(link.href);
+}"""
+OWN_THRESHOLD = 0.5  # what the slider shows where there is no head to ask
+
+
+@dataclass(frozen=True)
+class Receiver:
+    """Where "protect these" goes: the components of Sanitize, and the tabs."""
+
+    text: Component
+    chips: Component
+    detector: gr.State
+    said: Component
+    tabs: gr.Tabs
+
+
+def build(
+    demo: gr.Blocks,
+    studio: Studio,
+    curators: Curators,
+    token: gr.BrowserState,
+    tab: gr.Tab,
+    receiver: Receiver,
+) -> list[Field]:
+    """The panel; returns the controls whose values are kept in the address."""
+    page = layout.build(_threshold(), card_html(shipped_card()))
+    does = Handlers(studio, curators)
+    _wire_text(page, does, receiver)
+    _wire_why(page, does)
+    _wire_teaching(page, does, token)
+    gr.on(
+        [demo.load, tab.select, token.change],
+        does.refresh,
+        [token, page.taught],
+        [page.which, page.teaching.keeping],
+        **_LIGHT,
+    )
+    endpoints.build(does)
+    field = AddressField("threshold", page.threshold, 0.0, 1.0)
+    remember(field)
+    return [field]
+
+
+def _wire_text(page: Layout, does: Handlers, receiver: Receiver) -> None:
+    results = [page.summary, page.marked, page.plot, page.exports, page.found]
+    page.detect.click(
+        does.detect,
+        [page.text, page.which, page.threshold, page.taught],
+        [page.said, *results, page.why, page.secret, page.picked, page.model_said],
+        **_HEAVY,
+    )
+    page.threshold.change(
+        does.move, [page.found, page.threshold], results, trigger_mode="always_last", **_HEAVY
+    )
+    page.which.input(does.choose, [page.which, page.taught], [page.threshold, page.said], **_HEAVY)
+    page.upload.upload(does.upload, page.upload, [page.text, page.said], **_HEAVY)
+    for button, example in zip(page.examples, EXAMPLES.values(), strict=True):
+        button.click(None, None, page.text, js=f"() => {json.dumps(example)}")
+    sent = [page.said, receiver.text, receiver.chips, receiver.detector, receiver.said, receiver.tabs]
+    page.protect.click(does.protect, [page.text, page.found], sent, **_LIGHT)
+    page.csv.click(None, js=_EXPORT % ("csv", "csv"))
+    page.jsonl.click(None, js=_EXPORT % ("jsonl", "jsonl"))
+    page.copy_link.click(None, js=COPY_LINK)
+
+
+def _wire_why(page: Layout, does: Handlers) -> None:
+    page.marked.select(does.why, page.found, [page.why, page.secret, page.picked, page.model_said], **_HEAVY)
+    asked = [page.found, page.picked, page.secret, page.alpha]
+    page.ask_model.click(does.ask_model, asked, page.model_said, **_HEAVY)
+
+
+def _wire_teaching(page: Layout, does: Handlers, token: gr.BrowserState) -> None:
+    part, teaches = page.teaching, TeachingHandlers(does)
+    changed = [part.taught, page.taught, page.which, page.card]
+    lesson = [part.sensitive, part.harmless, page.which, page.taught]
+    for event in (
+        part.teach.click(teaches.teach, lesson, changed, **_HEAVY),
+        part.file.upload(teaches.teach_file, [part.file, page.which, page.taught], changed, **_HEAVY),
+        part.load.upload(teaches.load, part.load, changed, **_HEAVY),
+        part.back.click(teaches.back, None, changed, **_HEAVY),
+    ):
+        event.then(does.choose, [page.which, page.taught], [page.threshold, page.said], **_HEAVY)
+    kept = [token, part.name, page.taught]
+    part.keep.click(teaches.keep, kept, [part.taught, page.which], **_LIGHT)
+    part.forget.click(teaches.forget, kept, [part.taught, page.which], **_LIGHT)
+
+
+def _threshold() -> float:
+    """The shipped threshold, without loading any model."""
+    from core.context.head import Head
+    from core.context.saved import HEAD
+    from core.errors import StudioError
+
+    try:
+        return round(Head.load(HEAD).threshold, 2)
+    except StudioError:
+        return OWN_THRESHOLD
