@@ -1,6 +1,7 @@
 """What the three ways in share: settings, the store, and the public model, loaded once."""
 
 import threading
+import time
 from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from core.ensembles import ServedEnsemble
 
 KEPT_IN_MEMORY = 2
+_PURGE_SECONDS = 86_400.0
 FORGETFUL = (
     "This Space forgets its disk when it restarts, and with it what was spent on whom. Until "
     "SUBMIX_DATABASE_URL names a database that lasts, only corpora declared synthetic are served here."
@@ -47,6 +49,11 @@ class Studio:
             self.store_problem = str(error)
             with suppress(StudioError):
                 self.store = open_store(self.settings, check=False)
+        self._keep_no_longer()
+
+    def _keep_no_longer(self) -> None:
+        """Delete what is older than the retention; at start, and once a day while something is noted."""
+        self._purged = time.monotonic()
         if self.store:
             with suppress(LogUnavailable):
                 self.store.log.purge(timedelta(days=self.settings.retention_days))
@@ -122,6 +129,8 @@ class Studio:
         """Write a line of the session log; an answer never waits for a log that cannot be written."""
         if self.store is None:
             return
+        if time.monotonic() - self._purged > _PURGE_SECONDS:
+            self._keep_no_longer()
         try:
             self.store.log.record(
                 session=session,

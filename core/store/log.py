@@ -13,13 +13,13 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypedDict, Unpack
 
-from sqlalchemy import Connection, Select, delete, func, insert, select, update
+from sqlalchemy import BigInteger, Connection, Select, delete, func, insert, select, type_coerce, update
 from sqlalchemy.exc import IntegrityError
 
 from core.errors import StudioError
 from core.store.clean import clean
 from core.store.database import Database, plainly
-from core.store.tables import CORPUS_LENGTH, EVENTS, SESSION_LENGTH, SESSIONS, WORD_LENGTH
+from core.store.tables import CORPUS_LENGTH, EVENTS, SESSION_LENGTH, SESSIONS, WORD_LENGTH, to_micros
 
 _PURGE_BATCH = 1000  # rows a transaction, so that a long purge never keeps a debit waiting
 _NOT_WRITTEN = "The session log cannot be written"
@@ -64,6 +64,7 @@ class EventFilter(TypedDict, total=False):
     """Which events to show or export; `action` matches any part of the action, `until` is exclusive."""
 
     session: str | None
+    session_begins: str | None
     panel: str | None
     outcome: str | None
     corpus: str | None
@@ -151,6 +152,33 @@ class SessionLog:
                 return
             last = page[-1].started, page[-1].id
 
+    def count(self, **wanted: Unpack[EventFilter]) -> int:
+        """How many events match."""
+        query = select(func.count()).select_from(_query(wanted).order_by(None).subquery())
+        with plainly(_NOT_READ, LogUnavailable), self._database.reading() as connection:
+            return connection.execute(query).scalar_one()
+
+    def first(self, **wanted: Unpack[EventFilter]) -> datetime | None:
+        """When the first of the matching events began."""
+        found = _query(wanted).order_by(None).subquery()
+        with plainly(_NOT_READ, LogUnavailable), self._database.reading() as connection:
+            return connection.execute(select(func.min(found.c.started))).scalar_one()
+
+    def counts(self, bins: int, **wanted: Unpack[EventFilter]) -> dict[str, list[int]]:
+        """How many events each panel had in each of `bins` equal stretches from `since` to `until`."""
+        since, until = wanted["since"], wanted["until"]
+        if since is None or until is None:
+            raise ValueError("a timeline needs a beginning and an end")
+        width = max(1, -(-(to_micros(until) - to_micros(since)) // bins))
+        found = _query(wanted).order_by(None).subquery()
+        place = (type_coerce(found.c.started, BigInteger) - to_micros(since)) // width
+        query = select(found.c.panel, place.label("place"), func.count()).group_by(found.c.panel, "place")
+        counted: dict[str, list[int]] = {}
+        with plainly(_NOT_READ, LogUnavailable), self._database.reading() as connection:
+            for panel, at, number in connection.execute(query):
+                counted.setdefault(panel, [0] * bins)[int(at)] += number
+        return counted
+
     def sessions(self, *, limit: int = 100) -> list[SessionSummary]:
         """The sessions seen last first."""
         count = select(func.count()).where(EVENTS.c.session == SESSIONS.c.id).scalar_subquery()
@@ -210,6 +238,9 @@ def _query(wanted: EventFilter) -> Select[Any]:
         if value is not None:
             query = query.where(EVENTS.c[name] == clean(str(value)))
     action, since, until = wanted.get("action"), wanted.get("since"), wanted.get("until")
+    begins = wanted.get("session_begins")
+    if begins:
+        query = query.where(EVENTS.c.session.startswith(clean(begins), autoescape=True))
     if action:
         query = query.where(EVENTS.c.action.icontains(clean(action), autoescape=True))
     if since is not None:

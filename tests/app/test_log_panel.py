@@ -1,13 +1,17 @@
 """Formatting of the Log panel, and who may see what."""
 
-from datetime import UTC, datetime
+import json
+from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
 
 from app.components.markup import escape, notice, table
-from app.panels.log import events_table, ledger_table, verification_html
+from app.panels.log.tables import events_table, ledger_table, verification_html
+from app.panels.log.timeline import timeline_svg
 from core.store import Budget, Event, Verification
+from tests.app.calling import Caller
+from tests.app.conftest import PASSWORD
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
@@ -83,9 +87,46 @@ def test_no_handler_called_directly_gives_an_anonymous_caller_another_sessions_e
     called = 0
     for dependency in config["dependencies"]:
         for token in ("", "forged", None):
-            data = [token, "all time", "any", "any", ""][: len(dependency["inputs"])]
+            data = [token, "all time", "any", "any", "", ""][: len(dependency["inputs"])]
             data += [""] * (len(dependency["inputs"]) - len(data))
             answer = call_by_number(served.url, dependency["id"], data)
             called += answer.status_code == 200
             assert "victim" not in answer.text
     assert called > 0
+
+
+def shown(served, session: str, token: str = "", begins: str = "") -> str:
+    answer = Caller(served, session).call("show", [token, "all time", "any", "any", "", begins])
+    return json.dumps(answer["data"])
+
+
+def note(served, session: str, action: str) -> None:
+    served.studio.note(session=session, panel="predict", action=action, outcome="done", duration_ms=1.0)
+
+
+def test_forget_me_deletes_the_own_session_and_no_other(served):
+    note(served, "first-visitor", "first-action")
+    note(served, "other-visitor", "other-action")
+    assert "1 action" in shown(served, "first-visitor")
+    assert "1 action was deleted" in Caller(served, "first-visitor").call("forget_me", [])["data"][0]
+    assert "first-action" not in shown(served, "first-visitor")
+    assert "other-action" in shown(served, "other-visitor")
+
+
+def test_the_curator_finds_a_session_by_its_beginning_and_a_visitor_cannot(served):
+    note(served, "abc-visitor", "abc-action")
+    note(served, "abd-visitor", "abd-action")
+    token = Caller(served).call("sign_in", [PASSWORD])["data"][0]
+    found = shown(served, "curator-session", token, "abc")
+    assert "abc-action" in found
+    assert "abd-action" not in found
+    assert "abc-action" not in shown(served, "abd-visitor", "", "abc")
+    assert "abd-action" in shown(served, "abd-visitor", "", "abc")
+
+
+def test_the_timeline_says_how_many_events_each_panel_had():
+    picture = timeline_svg({"predict": [0, 2, 1], "log": [0, 0, 4]}, NOW - timedelta(hours=3), NOW)
+    assert "predict: 3" in picture
+    assert "log: 4" in picture
+    assert "hours from now" in picture
+    assert timeline_svg({}, NOW, NOW) == ""

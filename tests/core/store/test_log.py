@@ -100,6 +100,18 @@ def test_filters_narrow_and_the_newest_comes_first(store: Store):
     assert hours(until=NOW.replace(tzinfo=None) - timedelta(hours=4)) == ["Step_5%"]
 
 
+def test_counts_put_every_event_into_its_stretch_of_time(store: Store):
+    begin = datetime(2026, 5, 1, tzinfo=UTC)
+    for minute, panel in ((0, "predict"), (1, "predict"), (29, "log"), (30, "log"), (59, "log")):
+        store.log.record(session="s", panel=panel, action="a", started=begin + timedelta(minutes=minute))
+    hour = {"since": begin, "until": begin + timedelta(hours=1)}
+    assert store.log.counts(2, **hour) == {"predict": [2, 0], "log": [1, 2]}
+    assert store.log.counts(4, panel="log", **hour) == {"log": [0, 1, 1, 1]}
+    assert store.log.first(panel="log") == begin + timedelta(minutes=29)
+    assert store.log.count(session_begins="s") == 5
+    assert store.log.count(session_begins="%") == 0
+
+
 def test_a_stream_gives_every_event_once(store: Store):
     store.log.record(session="s", panel="p", action="0")
     # Many share a moment, and the pages of the stream must not lose or repeat them.

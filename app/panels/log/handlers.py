@@ -1,0 +1,159 @@
+"""What the Log does on a click. Each handler finds out by itself who asks."""
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import gradio as gr
+
+from app.components.markup import notice
+from app.identity import Curators
+from app.panels.log.export import written
+from app.panels.log.remembered import forgotten_html, remembered_html
+from app.panels.log.tables import events_table, ledger_table, sessions_table, verification_html
+from app.panels.log.timeline import BINS, timeline_svg
+from core.errors import StudioError
+from core.store import Budget, EventFilter, Store
+from core.studio import Studio
+
+ANY = "any"
+PERIODS = {"the last hour": 1, "the last day": 24, "the last week": 168, "all time": 0}
+_ROWS = 200
+
+
+class Handlers:
+    """The handlers over one studio; a visitor gets the own session, the curator all."""
+
+    def __init__(self, studio: Studio, curators: Curators) -> None:
+        self._studio, self._curators = studio, curators
+
+    def show(
+        self,
+        token: str,
+        period: str,
+        panel: str,
+        outcome: str,
+        action: str,
+        session: str,
+        request: gr.Request,
+    ) -> list[Any]:
+        """Whether sessions can be chosen, the timeline, events, sessions, what is remembered, the budgets."""
+        store, curator = self._studio.store, self._curators.knows(token)
+        if store is None:
+            return [gr.skip(), "", notice(self._studio.store_problem, kind="problem"), "", "", ""]
+        try:
+            query = self._wanted(token, period, panel, outcome, action, session, request)
+            events = store.log.events(limit=_ROWS, **query)
+            return [
+                gr.update(visible=curator),
+                _timeline(store, query),
+                events_table(events, curator),
+                sessions_table(store.log.sessions(limit=50)) if curator else "",
+                self._remembered(store, request),
+                ledger_table(_budgets(store), curator),
+            ]
+        except StudioError as error:
+            return [gr.skip(), "", notice(str(error), kind="problem"), "", "", ""]
+
+    def export_csv(
+        self,
+        token: str,
+        period: str,
+        panel: str,
+        outcome: str,
+        action: str,
+        session: str,
+        request: gr.Request,
+    ) -> Iterator[str]:
+        """The events that are asked for, as CSV."""
+        query = self._wanted(token, period, panel, outcome, action, session, request)
+        yield from written("csv", self._studio, query, self._curators.knows(token))
+
+    def export_jsonl(
+        self,
+        token: str,
+        period: str,
+        panel: str,
+        outcome: str,
+        action: str,
+        session: str,
+        request: gr.Request,
+    ) -> Iterator[str]:
+        """The events that are asked for, as JSON Lines."""
+        query = self._wanted(token, period, panel, outcome, action, session, request)
+        yield from written("jsonl", self._studio, query, self._curators.knows(token))
+
+    def verify(self, token: str, request: gr.Request) -> str:
+        """Replay the ledger."""
+        started, store = time.perf_counter(), self._studio.store
+        if store is None:
+            return notice(self._studio.store_problem, kind="problem")
+        try:
+            verification = store.ledger.verify()
+        except StudioError as error:
+            return notice(str(error), kind="problem")
+        self._studio.note(
+            session=session_of(request),
+            panel="log",
+            action="verify",
+            outcome="done",
+            duration_ms=(time.perf_counter() - started) * 1000,
+        )
+        return verification_html(verification, self._curators.knows(token))
+
+    def forget_me(self, request: gr.Request) -> str:
+        """Delete what the log has of the asker's own session."""
+        store = self._studio.store
+        if store is None:
+            return notice(self._studio.store_problem, kind="problem")
+        try:
+            return forgotten_html(store.log.forget(session_of(request)))
+        except StudioError as error:
+            return notice(str(error), kind="problem")
+
+    def _wanted(
+        self,
+        token: str,
+        period: str,
+        panel: str,
+        outcome: str,
+        action: str,
+        session: str,
+        request: gr.Request,
+    ) -> EventFilter:
+        """What is asked for, cut to the asker's own session unless the curator asks."""
+        hours = PERIODS.get(period, 0)
+        wanted = EventFilter(
+            since=datetime.now(UTC) - timedelta(hours=hours) if hours else None,
+            panel=None if panel == ANY else panel,
+            outcome=None if outcome == ANY else outcome,
+            action=(action or "").strip() or None,
+        )
+        if self._curators.knows(token):
+            wanted["session_begins"] = (session or "").strip() or None
+        else:
+            wanted["session"] = session_of(request)
+        return wanted
+
+    def _remembered(self, store: Store, request: gr.Request) -> str:
+        settings = self._studio.settings
+        return remembered_html(
+            store, session_of(request), log_text=settings.log_text, days=settings.retention_days
+        )
+
+
+def session_of(request: gr.Request) -> str:
+    """The session as Gradio names it."""
+    return request.session_hash or "none"
+
+
+def _timeline(store: Store, query: EventFilter) -> str:
+    until = datetime.now(UTC)
+    since = query.get("since") or store.log.first(**query) or until
+    return timeline_svg(store.log.counts(BINS, **{**query, "since": since, "until": until}), since, until)
+
+
+def _budgets(store: Store) -> list[Budget]:
+    found = (store.ledger.budget(corpus) for corpus in store.ledger.corpora())
+    return [budget for budget in found if budget is not None]
