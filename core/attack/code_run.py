@@ -2,7 +2,7 @@
 
 For every code length l, m = 2k users say "My number is: <l digits>" and nothing else; each half of the k
 parts holds one of them, so every model of the ensemble memorises one code. Figure 6 is the hit rate against
-epsilon, one line for each length.
+epsilon, one line for each length; without protection one model is fine-tuned on all of the codes.
 """
 
 import random
@@ -14,7 +14,7 @@ from core.attack.attackers import tokens_only
 from core.attack.conduct import Find, Prepared, Step
 from core.attack.extraction import HitRate, hit_rate
 from core.attack.runs import Finding, LineData, Outcome, Picture
-from core.attack.targets import Subject, Target, target_of
+from core.attack.targets import WHOLE, Subject, Target, target_of
 from core.attack.trained import Split, encode, memorise, quick_training
 from core.attack.watch import Watch
 from core.errors import InputError
@@ -24,6 +24,9 @@ from core.settings import Settings
 
 PROMPT = "My number is:"
 QUERIES_PER_DIGIT = 2  # a budget is planned for the generations with some room
+COPIES = 4
+LENGTH = 13  # prime, so that sentences are cut at every place: the prompt comes without what stood before it
+UNPROTECTED = (WHOLE, "ensemble")
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class CodePlan:
     generations: int = 100
     protocols: tuple[str, ...] = ("submix", "strict")
     alpha: float = 2.0
-    training: TrainingSettings = field(default_factory=lambda: quick_training(passes=60, length=16))
+    training: TrainingSettings = field(default_factory=lambda: quick_training(passes=60, length=LENGTH))
 
     def __post_init__(self) -> None:
         if not self.lengths or not all(1 <= length <= 12 for length in self.lengths):
@@ -58,11 +61,12 @@ def prepare_codes(
     """For each length: train 2k adapters, then generate from each target at each epsilon."""
     plan = plan or CodePlan()
     work = _CodeRun(public, plan, limits, seed)
-    adapters = 2 * plan.parts + 1
+    adapters = 4 * plan.parts  # the model of all codes reads as much as the others together
     steps = []
     for length in plan.lengths:
-        steps.append(Step(0.02 * adapters * plan.training.passes * 3.0, work.trains(length)))
-        steps.append(Step(0.05 * plan.generations, work.generates(length, "ensemble", plan.epsilons[0])))
+        steps.append(Step(0.02 * adapters * plan.training.passes, work.trains(length)))
+        for kind in UNPROTECTED:
+            steps.append(Step(0.05 * plan.generations, work.generates(length, kind, plan.epsilons[0])))
         for protocol in plan.protocols:
             for epsilon in plan.epsilons:
                 steps.append(Step(0.1 * plan.generations, work.generates(length, protocol, epsilon)))
@@ -107,9 +111,11 @@ class _CodeRun:
             self.codes = random_codes(length, 2 * self.plan.parts, self.seed)
             names = [f"part-{part + 1:02d}{half}" for part in range(self.plan.parts) for half in "ab"]
             data = [
-                AdapterData(name, encode(self.public, [f"{PROMPT} {code}"]))
+                AdapterData(name, encode(self.public, [f"{PROMPT} {code}"] * COPIES))
                 for name, code in zip(names, self.codes, strict=True)
             ]
+            every = [f"{PROMPT} {code}" for code in self.codes]
+            data.append(AdapterData(WHOLE, encode(self.public, every * COPIES)))
             queries = max(1024, QUERIES_PER_DIGIT * self.plan.generations * (length + 1))
             split = Split(self.plan.parts, halves=True, alpha=self.plan.alpha, queries=queries)
             self.subject = memorise(
@@ -124,7 +130,8 @@ class _CodeRun:
 
         def find(watch: Watch) -> Sequence[Finding]:
             assert self.subject is not None, "training comes first"
-            target = target_of(self.subject.manifest, kind, epsilon=epsilon)
+            terms = {} if kind == WHOLE else {"epsilon": epsilon}
+            target = target_of(self.subject.manifest, kind, **terms)
             with tokens_only(self.subject, target, limits=self.limits) as attacker:
                 found = hit_rate(attacker, PROMPT, self.codes, generations=self.plan.generations, watch=watch)
             self.points.append(_Point(length, target, found))
@@ -158,7 +165,7 @@ class _CodeRun:
 
     def _verdict(self) -> tuple[str, ...]:
         sentences = []
-        plain = [p.found for p in self.points if p.target.kind == "ensemble"]
+        plain = [p.found for p in self.points if p.target.kind == WHOLE]
         if plain:
             worst = min(found.share.value for found in plain)
             sentences.append(

@@ -35,10 +35,10 @@ def submix_worlds() -> tuple[World, ...]:
     There its account is right; `core.attack.stop` has the world in which it is not.
     """
     sudden = [0.99, 0.01], [[0.01, 0.99], [0.99, 0.01], [0.99, 0.01]]
-    steady = [0.9, 0.1], [[0.2, 0.8], [0.9, 0.1], [0.9, 0.1]]
+    steady = [0.95, 0.05], [[0.2, 0.8], [0.95, 0.05], [0.95, 0.05]]
     return (
         _submix("one answer that nobody can pay", *sudden, steps=1),
-        _submix("answers until the budget ends", *steady, steps=4),
+        _submix("answers until the budget ends", *steady, steps=6),
     )
 
 

@@ -1,4 +1,4 @@
-"""Confidence intervals: exact for counts, by bootstrap for everything else.
+"""Confidence intervals: exact for counts, without any law for means, by bootstrap for the rest.
 
 All of them are two-sided at 95 % unless told otherwise, and the tests count how often they cover.
 """
@@ -13,7 +13,6 @@ from core.errors import InputError
 
 CONFIDENCE = 0.95
 RESAMPLES = 1000
-_LEAST_SPREAD = 0.25  # of a resample, in units of the sample's own
 Floats = NDArray[np.float64]
 
 
@@ -76,30 +75,27 @@ def mean(
     least: float,
     most: float,
     confidence: float = CONFIDENCE,
-    resamples: int = RESAMPLES,
+    resamples: int = 20 * RESAMPLES,
 ) -> Interval:
-    """The mean of few values between `least` and `most`, by the studentised bootstrap.
+    """The mean of few values between `least` and `most`, whatever their law is (Gaffke 2005).
 
-    (mean* - mean) / spread* follows (mean - truth) / spread also for skewed values, where percentiles of
-    mean* are too narrow. A resample that happens to show no spread is taken to have a quarter of the
-    sample's. Values that are all equal show none at all: then up to 1 - (1 - confidence)^(1/n) of all cases
-    may be of another kind that was not seen, and they count as the worst.
+    Exposures are skewed or of two kinds, and a kind may not show among a few: bootstraps and t then cover
+    too rarely (81 % for one canary in five memorised, of 4). Here the mass between two neighbouring values
+    is the spacing of uniform order statistics and counts at its worse end, so that what was not seen counts
+    as the extreme. Where all values are extreme only one side is open, and has the whole error.
     """
     x = np.asarray(values, np.float64)
     if x.ndim != 1 or x.size == 0:
         raise InputError("There are no values to take a mean of.")
-    centre = float(x.mean())
-    unseen = upper_limit(0, x.size, 1.0 - confidence)
-    if x.size < 2 or np.ptp(x) == 0.0:
-        low, high = centre - unseen * (centre - least), centre + unseen * (most - centre)
-        return Interval(centre, low, high, confidence)
-    spread = float(x.std(ddof=1))
-    drawn = x[rng.integers(x.size, size=(resamples, x.size))]
-    spreads = np.maximum(drawn.std(axis=1, ddof=1), _LEAST_SPREAD * spread)
-    below, above = np.quantile((drawn.mean(axis=1) - centre) / spreads, _tails(confidence))
-    spread *= float(np.sqrt(x.size / (x.size - 1)))  # a resample spreads that much less than a fresh sample
-    low, high = centre - float(above) * spread, centre - float(below) * spread
-    return Interval(centre, max(low, least), min(high, most), confidence)
+    x = np.sort(np.clip(x, least, most))
+    one_sided = x[0] == most or x[-1] == least
+    part = confidence if one_sided else 0.5 * (1.0 + confidence)
+    places = np.sort(rng.random((resamples, x.size)), axis=1)
+    high = most - places @ np.diff(np.append(x, most))
+    low = least + places @ np.diff(np.append(-x[::-1], -least))
+    return Interval(
+        float(x.mean()), float(np.quantile(low, 1.0 - part)), float(np.quantile(high, part)), confidence
+    )
 
 
 def two_sample(

@@ -56,9 +56,7 @@ def prepare_membership(
     work = _MembershipRun(subject, members, others, seed)
     texts = len(members) + len(others)
     paces = paces_of(subject, targets)
-    steps = tuple(
-        Step(texts * _TOKENS * paces[target].batched, work.reads(target)) for target in targets
-    )
+    steps = tuple(Step(texts * _TOKENS * paces[target].batched, work.reads(target)) for target in targets)
     return Prepared(
         attack="membership",
         subject=subject.name,

@@ -12,7 +12,7 @@ from core.lm.public import PublicModel
 from core.lm.stack import LoraShape
 from tests.core.attack.tiny import digit_tokenizer
 
-WORDS = "the night nurse wrote that a patient slept well soup tea bread".split()
+WORDS = ["the", "night", "nurse", "wrote", "that", "a", "patient", "slept", "well", "soup", "tea", "bread"]
 TOKENS = 11  # of every note; with the separator a note fills a training sequence
 MEMORISING = TrainingSettings(
     shape=LoraShape(layers=2, rank=8, alpha=16.0),

@@ -78,7 +78,9 @@ def test_the_likelihood_of_a_model_is_that_of_its_adapter(subject, members):
     wanted = Ensemble(subject.public, subject.stack.select(["whole"])).log_likelihoods(tokens).numpy()
     assert read.log_p == pytest.approx(wanted[1], abs=1e-3)
     assert read.public_log_p == pytest.approx(wanted[0], abs=1e-3)
-    assert log_likelihood(whole.reader(), tokens[:4], tokens[4:]) == pytest.approx(wanted[1][3:].sum(), abs=1e-2)
+    assert log_likelihood(whole.reader(), tokens[:4], tokens[4:]) == pytest.approx(
+        wanted[1][3:].sum(), abs=1e-2
+    )
 
 
 @pytest.mark.parametrize("kind", ["strict", "pmixed", "ensemble"])
@@ -87,7 +89,10 @@ def test_the_likelihood_of_a_protocol_is_the_chance_of_the_transcript_under_it(s
     tokens = encode(subject, members[1])[:10]
     target = target_of(subject.manifest, kind)
     attacker = WithLikelihoods(subject, target)
-    protocol, ensemble = protocol_under(target.terms), Ensemble(subject.public, subject.stack.select(subject.parts))
+    protocol, ensemble = (
+        protocol_under(target.terms),
+        Ensemble(subject.public, subject.stack.select(subject.parts)),
+    )
     decoder, wanted = ensemble.decoder(), []
     logits = decoder.start(tokens[:1])
     for token in tokens[1:]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from core.attack.canary_run import CanaryPlan, plant_by_coins, prepare_canaries
-from core.attack.code_run import CodePlan, prepare_codes, random_codes
+from core.attack.code_run import LENGTH, CodePlan, prepare_codes, random_codes
 from core.attack.conduct import conduct
 from core.attack.exposure import Effort
 from core.attack.extraction import Question
@@ -40,7 +40,9 @@ def test_about_half_of_the_canaries_are_planted_and_all_copies_lie_with_one_user
         assert len(owners) == 4 * included
         assert len(set(owners)) <= 1
     spread = plant_by_coins(corpus, replace(PLAN, among="spread"), seed=4)
-    owners = {d.user for d in spread.corpus.documents if d.text == spread.canaries[spread.included.index(True)].text}
+    owners = {
+        d.user for d in spread.corpus.documents if d.text == spread.canaries[spread.included.index(True)].text
+    }
     assert len(owners) == 4
     assert plant_by_coins(corpus, PLAN, seed=4) == planted
     assert len({canary.prefix for canary in planted.canaries}) == 8
@@ -114,11 +116,12 @@ def test_codes_are_different_and_of_one_length():
 def test_figure_six_on_a_tiny_model(tiny, settings):
     plan = CodePlan(
         lengths=(2,), epsilons=(0.5, 500.0), parts=2, generations=25,
-        training=replace(MEMORISING, passes=60, length=16),
+        training=replace(MEMORISING, passes=60, length=LENGTH),
     )  # fmt: skip
     run = conduct(settings, prepare_codes(tiny, limits=settings, seed=1, plan=plan))
     rates = {each.target: each.value for each in run.outcome.findings}
-    assert rates["plain ensemble"] > 0.5
+    assert rates["no protection"] >= 0.8
+    assert rates["plain ensemble"] > rates["SubMix at epsilon 0.5"]
     assert rates["Strict at epsilon 0.5"] < 0.3
     assert rates["SubMix at epsilon 0.5"] < 0.3
     assert [picture.title.split(", ")[1] for picture in run.outcome.pictures] == ["SubMix", "Strict"]
@@ -134,7 +137,9 @@ def test_the_default_run_asks_and_ranks_every_target(subject, members, settings)
         prompt, secret = note.rstrip(".").rsplit(" ", 1)
         questions.append(Question(prompt, secret))
     targets = [target_of(subject.manifest, kind) for kind in ("whole", "strict", "public")]
-    plan = SecretsPlan(temperature=0.2, ranked=2, effort=Effort(most_read=60, most_enumerated=20, references=20))
+    plan = SecretsPlan(
+        temperature=0.2, ranked=2, effort=Effort(most_read=60, most_enumerated=20, references=20)
+    )
     ready = prepare_secrets(subject, targets, questions, limits=settings, seed=2, plan=plan)
     assert ready.seconds > 0
     shares = []

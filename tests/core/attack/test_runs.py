@@ -20,7 +20,7 @@ from core.attack.verdicts import reads
 from core.attack.watch import Watch
 from core.errors import InputError
 
-NASTY = "<script>alert(1)</script> ${x} {{7*7}} & \"q\""
+NASTY = '<script>alert(1)</script> ${x} {{7*7}} & "q"'
 
 
 def a_run(**changes):
@@ -95,7 +95,9 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.tags.append(tag)
-        self.links += [value for name, value in attrs if name in ("src", "href", "data", "action", "xlink:href")]
+        self.links += [
+            value for name, value in attrs if name in ("src", "href", "data", "action", "xlink:href")
+        ]
 
 
 def test_the_report_is_one_file_that_asks_for_nothing_and_shows_any_words_as_words():
