@@ -64,7 +64,7 @@ def launch_options(settings: Settings, *, share: bool = False) -> dict[str, Any]
         "head": SCRIPT + ribbon.SCRIPT,
         "footer_links": ["api", "settings"],
         "max_file_size": f"{settings.max_upload_mb}mb",
-        "app_kwargs": {"middleware": middleware(settings.max_upload_mb)},
+        "app_kwargs": {"middleware": middleware(settings)},
         "run_history": False,
         "enable_monitoring": False,
         "strict_cors": True,

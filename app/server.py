@@ -8,6 +8,9 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.limits import ClientLimit
+from core.settings import Settings
+
 
 class BodyLimit:
     """Refuses a request whose body is larger than the limit, declared or not."""
@@ -83,6 +86,10 @@ class SecurityHeaders:
         await self.app(scope, receive, with_headers)
 
 
-def middleware(max_upload_mb: int) -> list[Middleware]:
+def middleware(settings: Settings) -> list[Middleware]:
     """The layers, outermost first."""
-    return [Middleware(SecurityHeaders), Middleware(BodyLimit, limit=max_upload_mb * 1_000_000)]
+    return [
+        Middleware(SecurityHeaders),
+        Middleware(ClientLimit, calls_a_minute=settings.calls_per_minute),
+        Middleware(BodyLimit, limit=settings.max_upload_mb * 1_000_000),
+    ]

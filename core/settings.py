@@ -65,6 +65,12 @@ class Settings(BaseSettings):
     queue_size: int = Field(
         default=32, ge=1, le=1000, description="Requests that may wait; the next one is told to come back."
     )
+    calls_per_minute: int = Field(
+        default=600,
+        ge=0,
+        le=1_000_000,
+        description="Calls that one address may make in a minute; 0 for any number.",
+    )
     max_upload_mb: int = Field(default=64, ge=1, le=10_240, description="The largest request body, in MB.")
     threads: int = Field(default=0, ge=0, le=1024, description="Threads for the models; 0 lets torch choose.")
 

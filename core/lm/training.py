@@ -11,6 +11,8 @@ from core.lm.stack import AdapterStack, LoraShape
 class TrainingCancelled(StudioError):
     """Training was stopped on request; what was reached is kept and a later call goes on from there."""
 
+    code = "cancelled"
+
 
 @dataclass(frozen=True)
 class TrainingSettings:

@@ -13,6 +13,8 @@ FAILURES_KEPT = 100  # places that are remembered; the count goes on
 class Cancelled(StudioError):
     """The person stopped it; no output was written."""
 
+    code = "cancelled"
+
 
 @dataclass(frozen=True, slots=True)
 class FileProgress:

@@ -29,6 +29,8 @@ _NOT_READ = "The session log cannot be read"
 class LogUnavailable(StudioError):
     """The session log cannot be read or written; answers need not wait for it."""
 
+    code = "log-unavailable"
+
 
 @dataclass(frozen=True)
 class Event:

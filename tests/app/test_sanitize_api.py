@@ -116,6 +116,7 @@ def test_bad_input_gets_a_sentence(client, settings, sentence):
     with pytest.raises(AppError, match=sentence) as caught:
         ask(client, **{"text": "My ID is 12.", **settings})
     assert "Traceback" not in str(caught.value)
+    assert caught.value.title == "bad-input"  # what a program looks at
 
 
 def test_calibrate_goes_both_ways(client):

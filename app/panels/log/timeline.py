@@ -27,5 +27,5 @@ def timeline_svg(counts: Mapping[str, Sequence[int]], since: datetime, until: da
         x=Axis(f"{unit} from now", -seconds / size, 0.0),
         y=Axis("events", 0.0),
         description=f"Events over time. {totals}.",
-        size=(920, 220),
+        size=(760, 200),
     )

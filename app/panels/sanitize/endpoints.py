@@ -6,6 +6,7 @@ import gradio as gr
 from gradio.events import api
 
 from app.panels.sanitize.handlers import Handlers
+from app.refusal import refusal
 from core.errors import InputError, StudioError
 from core.sanitize import calibrate as calibrated
 from core.sanitize import epsilon_for
@@ -49,7 +50,7 @@ def build(does: Handlers) -> None:
                     does, text, _asked(mechanism, policy, epsilon, noise, own_words, consistent)
                 )
         except StudioError as error:
-            raise gr.Error(str(error), print_exception=False) from error
+            raise refusal(error) from error
 
     def calibrate(
         epsilon: float = 12.0, noise: str = "euclidean", deniability: float = 0.0
@@ -66,7 +67,7 @@ def build(does: Handlers) -> None:
             wanted = epsilon_for(vocabulary, deniability, noise=noise) if deniability else epsilon
             found = calibrated(does.sanitizer.mechanism(noise, wanted), draws=_DRAWS)
         except StudioError as error:
-            raise gr.Error(str(error), print_exception=False) from error
+            raise refusal(error) from error
         return {
             "epsilon": found.epsilon,
             "stays": found.stays,
