@@ -24,7 +24,7 @@ def build_demo(studio: Studio) -> gr.Blocks:
         title="SubMix Studio", analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
     ) as demo:
         token = gr.BrowserState("", storage_key="submix-studio-curator")
-        header.build()
+        header.build(demo, studio)
         if studio.store_problem:
             gr.HTML(notice(f"{studio.store_problem} Only the public model answers.", kind="problem"))
         with gr.Tabs(elem_id="panels", overflow_behavior="wrap") as tabs:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from core.arrival import Arrival, Step, bring_all
 from core.catalogue import Entry, find_ensemble, list_ensembles
 from core.curator.jobs import Jobs
 from core.errors import InputError, LedgerUnavailable, StudioError
@@ -36,6 +37,7 @@ class Studio:
         self._ledger_problem = self.store_problem
         self._loading = threading.Lock()
         self._public: PublicModel | None = None
+        self.arrival = Arrival()
         self.turns = Turns()  # all answers share the models, a token at a time
         self._serving = threading.Lock()
         self._served: dict[tuple[str, str], ServedEnsemble] = {}  # the newest last
@@ -154,7 +156,9 @@ class Studio:
 
     def _warm_up(self) -> None:
         with suppress(StudioError):  # the first request tries again and shows the sentence
-            self.public()
+            bring_all(self.settings, self.arrival)
+            with self.arrival.going(Step("The language model is loaded")):
+                self.public()
             asked_first = next((entry for entry in self.ensembles() if entry.fits(self.settings)), None)
             if asked_first is not None:
                 self.served(asked_first.name).warm_up()

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.panels.sanitize.filed import file_progress_html, progress_html, report_html
+from app.components.progress import progress_html
+from app.panels.sanitize.filed import file_progress_html, report_html
 from app.panels.sanitize.look import Column, counts, examples_html, facts_html, results_html
 from app.panels.sanitize.scale import (
     EPSILONS,

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from app.components.markup import escape, notice, table
-from app.panels.sanitize.phrases import duration, number
+from app.components.phrases import duration, number
+from app.components.progress import progress_html
 from core.sanitize import FileProgress, FileReport
 
 _FAILURES = 10
@@ -13,18 +14,6 @@ def file_progress_html(progress: FileProgress) -> str:
     """How far a file is."""
     doing = f"{number(progress.words, 'word')} in {number(progress.rows, 'row')}"
     return progress_html(progress.share, doing, progress.seconds_left)
-
-
-def progress_html(share: float, doing: str, seconds_left: float | None) -> str:
-    """A bar with words below it."""
-    known = seconds_left is not None and seconds_left < 1e6
-    left = f", about {duration(seconds_left or 0.0)} left" if known else ""
-    percent = round(100 * min(max(share, 0.0), 1.0))
-    return (
-        '<div class="working"><div class="progress" role="progressbar" aria-label="Progress" '
-        f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{percent}">'
-        f'<span style="width:{percent}%"></span></div><p>{escape(doing)}{left}</p></div>'
-    )
 
 
 def report_html(name: str, report: FileReport, sentences: Sequence[str]) -> str:

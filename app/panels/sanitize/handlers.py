@@ -10,8 +10,8 @@ from typing import Any
 import gradio as gr
 
 from app.components.markup import escape, notice
+from app.components.progress import progress_html
 from app.components.working import Working
-from app.panels.sanitize.filed import progress_html
 from app.panels.sanitize.look import Column, examples_html, facts_html, meaning_html, results_html
 from app.panels.sanitize.scale import epsilon_at
 from app.panels.sanitize.undone import undone_html

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.components.marked import Mark, Stretch, legend_html, marked_html
 from app.components.markup import escape
-from app.panels.sanitize.phrases import number, short
+from app.components.phrases import number, short
 from app.panels.sanitize.scale import how_often, in_short, in_words
 from core.sanitize import AllWords, Mechanism, Piece, Policy, Sanitized
 from core.sanitize.facts import left_open
