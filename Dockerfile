@@ -9,6 +9,7 @@ ENV PATH=/home/studio/.local/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PIP_NO_CACHE_DIR=1 \
     GRADIO_TEMP_DIR=/data/uploads \
+    TMPDIR=/data \
     SUBMIX_HOST=0.0.0.0 \
     SUBMIX_PORT=7860 \
     SUBMIX_DATA_DIR=/data \

@@ -57,7 +57,7 @@ def build_demo(studio: Studio) -> gr.Blocks:
 def launch_options(settings: Settings, *, share: bool = False) -> dict[str, Any]:
     """Everything `launch` is told: what is not needed is off, and nothing is served but the page."""
     return {
-        "server_name": settings.host,
+        "server_name": settings.listens,
         "server_port": settings.port or None,
         "theme": theme(),
         "css_paths": css_paths(),

@@ -85,6 +85,12 @@ class Settings(BaseSettings):
         return self.database_url or f"sqlite:///{self.data_dir / 'studio.db'}"
 
     @property
+    def listens(self) -> str:
+        """The address to listen on: as set, else as a Space asks for it, else this machine alone."""
+        asked = os.environ.get("GRADIO_SERVER_NAME") if os.environ.get("SPACE_ID") else None
+        return self.host if "host" in self.model_fields_set or not asked else asked
+
+    @property
     def durable(self) -> bool:
         """Whether the ledger outlives a restart; the disk of a Space does not."""
         return bool(self.database_url) or not os.environ.get("SPACE_ID")

@@ -34,3 +34,11 @@ def test_every_setting_is_described():
 
 def test_the_readme_has_the_table_of_settings_as_generated():
     assert settings_table() in README.read_text(encoding="utf-8")
+
+
+def test_a_space_says_where_to_listen_unless_it_was_set(monkeypatch):
+    monkeypatch.setenv("GRADIO_SERVER_NAME", "0.0.0.0")
+    assert Settings(_env_file=None).listens == "127.0.0.1"
+    monkeypatch.setenv("SPACE_ID", "someone/studio")
+    assert Settings(_env_file=None).listens == "0.0.0.0"
+    assert Settings(_env_file=None, host="127.0.0.2").listens == "127.0.0.2"
