@@ -53,6 +53,7 @@ def train(
 ) -> None:
     """Train on a corpus: DP-SGD on what is flagged, plain updates on the rest; then print the card."""
     from core.context.cadp_files import save_cadp
+    from core.context.cadp_job import cadp_folder
     from core.context.cadp_model import Recipe, train_cadp
     from core.corpus import load_demo, read_corpus
     from core.lm.public import load_public
@@ -86,7 +87,7 @@ def train(
     flagger, recall = _flags(recipe.mechanism, detector, formats, settings)
     public = load_public(settings.model, settings)
     called = name or read.name
-    folder = output or model_folder(settings, called)
+    folder = output or cadp_folder(settings, called)
     checkpoints = settings.data_dir / "cadp-training" / called  # a second call goes on from the first
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as bar:
@@ -111,36 +112,24 @@ def card(
 ) -> None:
     """What is guaranteed about a trained model, and what is not."""
     from core.context.cadp_files import read_card
+    from core.context.cadp_job import cadp_folder
 
-    folder = Path(model) if Path(model).is_dir() else model_folder(load_settings(), model)
+    folder = Path(model) if Path(model).is_dir() else cadp_folder(load_settings(), model)
     for sentence in read_card(folder).sentences():
         print(sentence)
-
-
-def model_folder(settings: Settings, name: str) -> Path:
-    """Where a model of this name is kept."""
-    if not name or Path(name).name != name or name.startswith("."):
-        raise InputError(f"{name!r} is no name of a model.")
-    return settings.data_dir / "cadp" / name
 
 
 def _flags(
     mechanism: Any, detector: str, formats: Any, settings: Settings
 ) -> "tuple[Flagger, Recall | None]":
     """The flags of a mechanism, and for the context detector its recall on held-out families."""
+    from core.context.cadp_job import flags_for
+    from core.context.detector import Detector
     from core.context.flags import flagger_for
 
-    if mechanism != "cadp":
+    if mechanism == "s-dpsgd":
         return flagger_for(mechanism, formats=formats), None
-    from core.context.cadp_card import Recall
-    from core.context.card import Card
-    from core.context.detector import SHIPPED, Detector
-    from core.context.evaluate import evaluate
-    from core.context.saved import CARD
-
-    loaded = Detector.load(settings, detector)
-    shipped = detector == SHIPPED and CARD.is_file()
-    return flagger_for("cadp", loaded), Recall.of_card(Card.load(CARD) if shipped else evaluate(loaded))
+    return flags_for(mechanism, lambda: Detector.load(settings, detector))
 
 
 def _described(progress: "CadpProgress") -> str:

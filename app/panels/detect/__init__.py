@@ -9,11 +9,14 @@ from gradio.components import Component
 
 from app.address import COPY_LINK, AddressField, Field, remember
 from app.identity import Curators
-from app.panels.detect import endpoints, layout
+from app.panels.detect import endpoints, layout, training_layout
 from app.panels.detect.card_look import card_html
 from app.panels.detect.handlers import Handlers
 from app.panels.detect.layout import EXAMPLES, Layout
 from app.panels.detect.teaching import TeachingHandlers, shipped_card
+from app.panels.detect.training import TrainingHandlers
+from core.context.cadp_job import CadpJobs
+from core.corpus import demo_prompts
 from core.studio import Studio
 
 # Light handlers pass the queue by, so that a full queue does not keep the page waiting.
@@ -69,6 +72,7 @@ def build(
         [page.which, page.teaching.keeping],
         **_LIGHT,
     )
+    _wire_training(demo, page, does, studio, token, tab)
     endpoints.build(does)
     field = AddressField("threshold", page.threshold, 0.0, 1.0)
     remember(field)
@@ -117,6 +121,24 @@ def _wire_teaching(page: Layout, does: Handlers, token: gr.BrowserState) -> None
     kept = [token, part.name, page.taught]
     part.keep.click(teaches.keep, kept, [part.taught, page.which], **_LIGHT)
     part.forget.click(teaches.forget, kept, [part.taught, page.which], **_LIGHT)
+
+
+def _wire_training(
+    demo: gr.Blocks, page: Layout, does: Handlers, studio: Studio, token: gr.BrowserState, tab: gr.Tab
+) -> None:
+    part = training_layout.build(demo_prompts()[0].prompt)
+    trains = TrainingHandlers(does, CadpJobs(studio.settings, studio.public))
+    looked = [part.corpus, part.status, part.stop, part.timer, part.model]
+    look = {"fn": trains.look, "inputs": [token, part.model], "outputs": looked}
+    gr.on([demo.load, tab.select, token.change, part.timer.tick], **look, **_LIGHT)
+    chosen = [part.corpus, part.mechanism, part.epsilon, part.share, part.passes]
+    start = part.train.click(
+        trains.train, [token, *chosen, page.which, page.taught, page.threshold], part.said, **_HEAVY
+    )
+    start.then(**look, **_LIGHT)
+    part.stop.click(trains.stop, token, None, **_LIGHT)
+    part.ask.click(trains.ask, [token, part.model, part.prompt], part.answers, **_HEAVY)
+    part.model.change(trains.card, [token, part.model], part.card, **_LIGHT)
 
 
 def _threshold() -> float:

@@ -1,0 +1,83 @@
+"""CADP training as HTML: how far it is, its curves, its card, and two answers side by side."""
+
+from app.components.markup import escape, notice
+from app.panels.corpora.look import spoken
+from core.charts import Axis, Line, line_chart
+from core.context.cadp_card import CadpCard
+from core.context.cadp_job import CadpStatus
+
+_STATES = {
+    "loading": "Loading the models",
+    "reading": "Reading the text",
+    "training": "Training",
+    "done": "Trained",
+    "stopped": "Stopped",
+    "failed": "Failed",
+}
+
+
+def status_html(status: CadpStatus | None, *, exact: bool) -> str:
+    """The training; its curves only for those who may see them."""
+    if status is None:
+        return ""
+    percent = round(100 * status.share)
+    bar = (
+        f'<div class="progress" role="progressbar" aria-label="Training of {escape(status.name)}" '
+        f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{percent}">'
+        f'<span style="width:{percent}%"></span></div>'
+    )
+    return (
+        f'<section class="training {status.state}"><h2>{escape(status.name)}: {_STATES[status.state]}</h2>'
+        f'{bar if status.going else ""}<p class="small">{escape(_now(status))}</p>'
+        f"{notice(status.sentence, kind='problem') if status.sentence else ''}"
+        f"{curves_html(status) if exact else ''}"
+        f"{card_html(status.card) if status.card and exact else ''}</section>"
+    )
+
+
+def curves_html(status: CadpStatus) -> str:
+    """Loss and epsilon over the steps, on axes that do not move."""
+    if len(status.losses) < 2:
+        return ""
+    x = Axis("step", low=0.0, high=float(status.steps))
+    loss = line_chart(
+        [Line("loss", status.losses)], title="Loss of each batch", x=x, y=Axis("nats a token", low=0.0)
+    )
+    spent = line_chart(
+        [Line("epsilon", status.epsilons)],
+        title="Epsilon spent on a flagged sequence",
+        x=x,
+        y=Axis("epsilon", low=0.0),
+    )
+    return f'<div class="cadp-curves"><div>{loss}</div><div>{spent}</div></div>'
+
+
+def card_html(card: CadpCard) -> str:
+    """What is guaranteed, and what is not."""
+    lines = "".join(f"<li>{escape(sentence)}</li>" for sentence in card.sentences())
+    return f'<section class="facts"><h3>{escape(card.title)}</h3><ul class="said">{lines}</ul></section>'
+
+
+def answers_html(name: str, prompt: str, trained: str, public: str) -> str:
+    """The trained model's answer beside the public model's."""
+
+    def column(title: str, made: str) -> str:
+        return (
+            f'<div><h3>{escape(title)}</h3><div class="answer" tabindex="0"><span class="prompt">'
+            f'{escape(prompt)}</span><span class="made">{escape(made)}</span></div></div>'
+        )
+
+    return f'<div class="cadp-answers">{column(name, trained)}{column("Public model", public)}</div>'
+
+
+def _now(status: CadpStatus) -> str:
+    if status.state == "done":
+        return "It can be asked below, and attacked. Answers cost no privacy beyond what the training spent."
+    if status.state == "stopped":
+        return "Stopped; nothing was kept."
+    if status.state == "failed":
+        return "Nothing was kept."
+    if status.state == "loading":
+        return "The training begins when the models are in memory and the sentences are flagged."
+    left = "" if status.seconds_left is None else f", {spoken(status.seconds_left)} left"
+    return f"{status.share:.0%} done{left}. You may close the page; this goes on."
