@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import gradio as gr
 from gradio.components import Component
@@ -104,4 +105,8 @@ def restore(demo: gr.Blocks, tabs: gr.Tabs, panels: list[str], fields: Sequence[
         return found
 
     outputs = [tabs, *(field.control for field in fields)]
-    demo.load(open_view, outputs=outputs, api_visibility="private", show_progress="hidden")
+    # Past the queue: a link opens its view also where many answers wait. Then the page says that it is set.
+    light: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+    demo.load(open_view, outputs=outputs, **light).then(
+        None, js="() => { document.documentElement.dataset.view = 'set' }", **light
+    )

@@ -8,6 +8,7 @@ from core.commands import (
     attack,
     budgets,
     cadp,
+    compare,
     corpus,
     detect,
     ensemble,
@@ -27,6 +28,7 @@ app = typer.Typer(
 app.command("models")(models.bring_models)
 app.command()(training.train)
 app.command()(ensemble.generate)
+app.command()(compare.compare)
 app.command()(ensemble.budget)
 app.command()(budgets.ensembles)
 app.command()(budgets.quote)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from core.settings import Settings
+from tests.ensembles import make_ensemble
 from tests.serving import serve
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,13 +40,37 @@ def test_every_command_exists():
         assert subprocess.run(asked, cwd=ROOT, capture_output=True, check=False).returncode == 0, command
 
 
-def test_the_api_example_runs(tiny_llama, tmp_path):
-    example = re.search(r"```python\n(from gradio_client.*?)```", README, re.DOTALL).group(1)
-    settings = Settings(_env_file=None, data_dir=tmp_path, model=str(tiny_llama), port=0)
-    printed: list = []
+@pytest.fixture(scope="module")
+def studio(tiny_llama, tmp_path_factory):
+    data = tmp_path_factory.mktemp("data")
+    settings = Settings(_env_file=None, data_dir=data, model=str(tiny_llama), port=0)
+    make_ensemble(settings, "notes", synthetic=True)
     with serve(settings) as served:
-        exec(example.replace("http://127.0.0.1:7860/", served.url), {"print": printed.append})
-    assert str(printed[0]).strip()
+        yield served
+
+
+def printed_by(example: str, url: str) -> list:
+    """What an example of the README prints when it is run against this address."""
+    code = re.search(rf"```python\n({example}.*?)```", README, re.DOTALL).group(1)
+    printed: list = []
+    run = {"print": lambda *said: printed.append(said if len(said) > 1 else said[0])}
+    exec(code.replace("http://127.0.0.1:7860", url), run)
+    return printed
+
+
+def test_the_api_example_runs(studio):
+    quote, *steps, budget = printed_by("from gradio_client", studio.url)
+    assert 0.0 < quote <= 2.0
+    assert len(steps) > 1
+    assert steps[-1][0].startswith(steps[0][0])
+    assert steps[-1][1]["tokens"] == budget["used"] == len(steps)
+    assert steps[-1][1]["cost"] <= quote
+
+
+def test_the_tool_example_runs(studio):
+    tools, answer = printed_by("import asyncio", studio.url)
+    assert {"generate", "budget", "quote", "corpora"} <= set(tools)
+    assert answer.strip()
 
 
 def test_the_protocol_example_runs():

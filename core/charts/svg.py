@@ -53,6 +53,6 @@ def svg(title: str, description: str, width: float, height: float, body: str) ->
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" '
         f'viewBox="0 0 {width:g} {height:g}" font-family="system-ui, sans-serif" font-size="12">'
-        f"<title>{plain(title)}</title><desc>{plain(description)}</desc>"
+        f"<title>{plain(title or description)}</title><desc>{plain(description)}</desc>"
         f'<rect width="100%" height="100%" rx="8" fill="var(--chart-paper, #ffffff)"/>{heading}{body}</svg>'
     )

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from core.corpus import (
+    Corpus,
     Limits,
     build_demo,
     load_demo,
@@ -17,6 +18,8 @@ from core.corpus import (
 )
 from core.corpus.demo import DEMO_KEY, FOLDER, SEED
 from core.corpus.limits import MEGABYTE
+from core.curator.guidance import guide
+from core.errors import InputError
 
 app = typer.Typer(
     help="Read, report and split corpora; rebuild the synthetic demo corpus.", no_args_is_help=True
@@ -53,8 +56,18 @@ def report(
     partition = partition_corpus(corpus, parts, key=key, halves=halves) if parts is not None else None
     for sentence in report_sentences(report_corpus(corpus, partition=partition)):
         print(sentence)
+    if file is not None:
+        print(_how_many_parts(corpus, key, halves=halves))
     if partition is not None and file is not None:
         print("The split is by a key made for this report; training makes its own.")
+
+
+def _how_many_parts(corpus: Corpus, key: bytes, *, halves: bool) -> str:
+    """The page's advice, or why the corpus cannot be split."""
+    try:
+        return guide(corpus, key=key, halves=halves).advice
+    except InputError as error:
+        return str(error)
 
 
 @app.command()

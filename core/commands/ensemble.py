@@ -56,7 +56,10 @@ def generate(
         raise LedgerUnavailable(problem)
 
 
-def budget(ensemble: str = typer.Argument(help="The name of a trained ensemble, or its folder.")) -> None:
+def budget(
+    ensemble: str = typer.Argument(help="The name of a trained ensemble, or its folder."),
+    candidates: int = typer.Option(10_000, min=2, help="How many candidates a guesser chooses among."),
+) -> None:
     """What is left of an ensemble's budget, and what the budget means."""
     from core.ensembles import plan_of
     from core.privacy import extraction_bound, partition_to_user, rdp_to_dp
@@ -77,13 +80,13 @@ def budget(ensemble: str = typer.Argument(help="The name of a trained ensemble, 
     typer.echo(f"{state.corpus}: {state.protocol}, {state.parts} parts, {used}")
     left = f"weakest part has {min(state.remaining):.4f} left"
     typer.echo(f"epsilon {state.epsilon:g} at Renyi order {state.alpha:g}; {left}")
+    typer.echo("left of each part: " + ", ".join(f"{left:.4f}" for left in state.remaining))
     typer.echo(f"as (epsilon, delta): {rdp_to_dp(state.alpha, state.epsilon, 1e-5):.4f} at delta 1e-5")
     try:
         order, user = partition_to_user(state.alpha, state.epsilon)
         typer.echo(f"for one user's data: epsilon {user:.4f} at Renyi order {order:g}")
     except InputError as error:
         typer.echo(f"for one user's data: {error}")
-    chance = extraction_bound(state.alpha, state.epsilon, 10_000)
-    typer.echo(
-        f"naming the right one of 10,000 candidates: at most {chance:.3%}, if all copies lie in one part"
-    )
+    chance = extraction_bound(state.alpha, state.epsilon, candidates)
+    guesser = f"naming the right one of {candidates:,} candidates: at most {chance:.3%}"
+    typer.echo(f"{guesser}, if all copies lie in one part")

@@ -4,6 +4,7 @@ import hashlib
 import json
 import random
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -96,6 +97,12 @@ def demo_secrets(folder: Path = FOLDER) -> tuple[DemoSecret, ...]:
     """The planted secrets, by kind."""
     listed = json.loads(_checked(folder, SECRETS))["secrets"]
     return tuple(DemoSecret(**{**entry, "documents": tuple(entry["documents"])}) for entry in listed)
+
+
+@cache
+def planted_in(corpus: str, *, synthetic: bool) -> tuple[DemoSecret, ...]:
+    """The planted secrets, where the corpus is the one that they were planted in."""
+    return demo_secrets() if synthetic and corpus == NAME else ()
 
 
 def demo_prompts(folder: Path = FOLDER) -> tuple[DemoPrompt, ...]:

@@ -28,15 +28,18 @@ class Meaning:
 def spend_means(
     alpha: float, epsilon: float, *, candidates: int = CANDIDATES, delta: float = DELTA
 ) -> Meaning:
-    """The same spend as Renyi, as (epsilon, delta), for one user, and for a guesser among m candidates."""
+    """The same spend as Renyi, as (epsilon, delta), for one user, and for a guesser among m candidates.
+
+    Where nothing was spent the two worlds answer alike: no conversion is needed, and luck is all there is.
+    """
     order, user = partition_to_user(alpha, epsilon) if alpha > 2.0 else (None, None)
     return Meaning(
         alpha=alpha,
         epsilon=epsilon,
         delta=delta,
-        dp_epsilon=rdp_to_dp(alpha, epsilon, delta),
+        dp_epsilon=rdp_to_dp(alpha, epsilon, delta) if epsilon > 0.0 else 0.0,
         user_order=order,
         user_epsilon=user,
         candidates=candidates,
-        chance=extraction_bound(alpha, epsilon, candidates),
+        chance=extraction_bound(alpha, epsilon, candidates) if epsilon > 0.0 else 1.0 / candidates,
     )

@@ -45,6 +45,7 @@ def test_a_bad_prompt_gets_a_sentence(client, prompt, sentence):
     with pytest.raises(AppError, match=sentence) as caught:
         ask(client, prompt)
     assert "Traceback" not in str(caught.value)
+    assert caught.value.title == "bad-input"  # what a program looks at
 
 
 @pytest.mark.parametrize(

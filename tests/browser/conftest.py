@@ -71,6 +71,7 @@ def open_page(browser: Browser, served: Served) -> Iterator[Callable[..., Page]]
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.goto(served.url + path + ("&" if "?" in path else "?") + f"__theme={scheme}")
         page.wait_for_selector("#generate", state="attached")
+        page.wait_for_selector("html[data-view=set]")  # what the address says has been set
         return page
 
     yield open_at

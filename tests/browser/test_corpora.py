@@ -5,9 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from core.settings import Settings
+from tests.app.payloads import PAYLOADS
 from tests.browser.conftest import PASSWORD
 from tests.browser.test_shell import serious
 from tests.serving import Served, serve
@@ -118,3 +119,23 @@ def test_signing_out_takes_the_curators_view_away(open_page, tmp_path):
     page.get_by_role("button", name="Sign out").click()
     expect(page.locator("#corpus-file")).to_be_hidden()
     assert "patient" not in page.inner_text("body")
+
+
+def test_no_file_name_and_no_user_id_runs_or_breaks_the_page(open_page):
+    page = open_page("/?panel=corpora")
+    sign_in(page)
+    for number, payload in enumerate(PAYLOADS):
+        rows = [{"user": f"{payload}{user}", "text": f"Note {number} of {user}: {payload}"} for user in "abc"]
+        file: FilePayload = {
+            "name": f"{payload.replace('/', '')}-{number}.jsonl",
+            "mimeType": "application/json",
+            "buffer": "".join(json.dumps(row) + "\n" for row in rows).encode(),
+        }
+        page.set_input_files("#corpus-file input[type=file]", file)
+        expect(page.locator("#corpus-said .notice")).to_contain_text(f"-{number}.jsonl is here")
+        said = page.locator("#corpus-report .said")
+        expect(said).to_contain_text(payload[:30])
+    assert page.evaluate("window.pwned") is None
+    assert page.locator("#corpora-desk :is(img, iframe, script, object, marquee)").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    page.click("#corpus-forget")

@@ -11,6 +11,7 @@ from app.identity import Curators
 from app.panels.predict.noted import Noted
 from app.panels.predict.run import Asked
 from app.panels.predict.view import View, see
+from app.refusal import refusal
 from core.errors import StudioError
 from core.predict.compare import Tally, in_turns
 from core.predict.generate import stream_private, stream_public
@@ -164,8 +165,8 @@ def _public(studio: Studio, asked: Asked, session: str) -> Iterator[tuple[str, d
 
 @contextmanager
 def _sentences() -> Iterator[None]:
-    """Turn the project's errors into Gradio's, with their sentence."""
+    """Turn the project's errors into Gradio's, with their sentence and their code."""
     try:
         yield
     except StudioError as error:
-        raise gr.Error(str(error), print_exception=False) from error
+        raise refusal(error) from error

@@ -4,7 +4,6 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import NamedTuple
 
 from app.components.markup import notice
@@ -13,14 +12,12 @@ from app.panels.predict.answers import PUBLIC, Column, answers_html
 from app.panels.predict.look import details_html
 from app.panels.predict.noted import Noted
 from app.panels.predict.sheet import Sheet
-from app.panels.predict.verdict import verdict_text
 from app.panels.predict.view import see
-from core.catalogue import Entry
-from core.corpus import demo
-from core.corpus.ward_secrets import DemoSecret
+from core.corpus.demo import planted_in
 from core.predict.compare import Tally, in_turns, stream_in_step, visitors_frames
 from core.predict.decoding import Decoding
 from core.predict.generate import stream_public
+from core.predict.verdict import verdict_text
 from core.studio import Studio
 
 NO_CORPUS = "/public"  # no ensemble has a slash in its name
@@ -62,21 +59,12 @@ def draw(studio: Studio, asked: Asked, *, curator: bool, session: str) -> Iterat
     return _compared(studio, asked, curator, session)
 
 
-@cache
-def _planted() -> tuple[DemoSecret, ...]:
-    return demo.demo_secrets()
-
-
-def secrets_of(entry: Entry) -> tuple[DemoSecret, ...]:
-    """The planted secrets, where the corpus is the one that they were planted in."""
-    return _planted() if entry.synthetic and entry.corpus == demo.NAME else ()
-
-
 def _compared(studio: Studio, asked: Asked, curator: bool, session: str) -> Iterator[Page]:
     """Protected, unprotected where nobody in the corpus exists, and public."""
     view, tally = see(studio, asked.corpus, curator=curator), Tally()
     with Noted(studio, session, "generate", asked.prompt, view) as note:
-        sheet = Sheet(view, asked.prompt, compared=view.synthetic, secrets=secrets_of(view.entry))
+        secrets = planted_in(view.entry.corpus, synthetic=view.entry.synthetic)
+        sheet = Sheet(view, asked.prompt, compared=view.synthetic, secrets=secrets)
         if not studio.holds(asked.corpus):
             yield _page(sheet, notice(LOADING))
         served = studio.served(asked.corpus)

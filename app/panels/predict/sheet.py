@@ -6,13 +6,13 @@ from dataclasses import dataclass, field, replace
 from app.components.meter import Reading
 from app.components.ribbon import Cost, token_html
 from app.panels.predict.answers import PUBLIC, UNPROTECTED, Column, answers_html, protected_column
-from app.panels.predict.verdict import Outcome
 from app.panels.predict.view import View
 from core.corpus.leaks import asked_for, find_leaks
 from core.corpus.ward_secrets import DemoSecret
 from core.predict.account import Drawn
 from core.predict.compare import Frame
 from core.predict.generate import Released
+from core.predict.verdict import Outcome
 
 
 @dataclass

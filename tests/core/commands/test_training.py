@@ -11,6 +11,7 @@ from core.errors import InputError
 from core.settings import load_settings
 from core.studio import Studio
 from tests.core.curator.texts import notes, plan, stop_at, write_notes
+from tests.ensembles import make_ensemble
 
 TRAIN = ["--parts", "2", "--passes", "1", "--layers", "2", "--rank", "2"]
 
@@ -84,3 +85,24 @@ def test_an_unfinished_training_of_the_page_is_listed_continued_or_discarded(hom
         assert not any((home / "data" / "uploads").iterdir())
     assert "no unfinished training" in str(run("discard", "second").exception)
     assert "first: private" in run("ensembles").output
+
+
+def test_compare_shows_what_the_page_shows(home):
+    make_ensemble(load_settings(), "notes", synthetic=True)
+    make_ensemble(load_settings(), "ward", synthetic=False)
+    said = run("compare", "notes", "--prompt", "The night nurse", "--length", "4").output
+    assert [line.split(":")[0] for line in said.splitlines() if ": The night nurse" in line] == [
+        "Protected", "Unprotected", "Public"
+    ]  # fmt: skip
+    assert "cost at most" in said
+    private = run("compare", "ward", "--prompt", "The night nurse", "--length", "4").output
+    assert "Unprotected" not in private
+    left = run("budget", "ward", "--candidates", "50").output
+    assert "one of 50 candidates" in left
+    assert left.split("left of each part: ")[1].splitlines()[0].count(",") == 3
+
+
+def test_the_report_of_a_file_says_how_many_parts(home):
+    assert "parts" in run("corpus", "report", str(write_notes(home / "ward.jsonl"))).output.splitlines()[-1]
+    (home / "diary.txt").write_text("One person wrote this.\n\nAnd this.")
+    assert "one user only" in run("corpus", "report", str(home / "diary.txt")).output

@@ -18,5 +18,8 @@ def test_above_order_two_there_is_a_figure_for_one_user():
     assert meaning.dp_epsilon == pytest.approx(5.0879, abs=1e-4)
 
 
-def test_nothing_spent_leaves_the_guesser_with_luck_alone_at_high_order():
-    assert spend_means(64.0, 0.0, candidates=100).chance == pytest.approx(0.01, rel=0.1)
+@pytest.mark.parametrize("alpha", [1.5, 2.0, 64.0])
+def test_nothing_spent_is_nothing_in_every_currency(alpha):
+    meaning = spend_means(alpha, 0.0, candidates=100)
+    assert (meaning.dp_epsilon, meaning.user_epsilon or 0.0, meaning.chance) == (0.0, 0.0, 0.01)
+    assert spend_means(alpha, 1e-12, candidates=100).chance >= 0.01

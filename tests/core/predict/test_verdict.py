@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from app.panels.predict.answers import UNPROTECTED, answers_html, protected_column
-from app.panels.predict.verdict import Outcome, verdict_text
 from core.corpus.leaks import Leak, find_leaks
 from core.corpus.ward_secrets import DemoSecret
+from core.predict.verdict import Outcome, verdict_text
 from tests.app.payloads import ALL
 
 CODE = DemoSecret("door code", "patient-1", "The door code for Ilona Vass's flat is", "4821", (1,))
