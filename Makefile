@@ -23,6 +23,8 @@ assets: .venv/.installed-dev models
 	$(BIN)/python -m core corpus demo
 	$(BIN)/python -m core train demo --halves --layers 8 --rank 4 --passes 5 --whole-passes 4 \
 	  --w-max 0.7 --output assets/ensemble
+	$(BIN)/python -m core detector train --folds 3
+	$(BIN)/python -m core detector evaluate
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .
