@@ -82,7 +82,7 @@ def build(
 def _wire_text(page: Layout, does: Handlers, receiver: Receiver) -> None:
     results = [page.summary, page.marked, page.plot, page.exports, page.found]
     page.detect.click(
-        does.detect,
+        does.mark,
         [page.text, page.which, page.threshold, page.taught],
         [page.said, *results, page.why, page.secret, page.picked, page.model_said],
         **_HEAVY,
@@ -114,13 +114,13 @@ def _wire_teaching(page: Layout, does: Handlers, token: gr.BrowserState) -> None
     for event in (
         part.teach.click(teaches.teach, lesson, changed, **_HEAVY),
         part.file.upload(teaches.teach_file, [part.file, page.which, page.taught], changed, **_HEAVY),
-        part.load.upload(teaches.load, part.load, changed, **_HEAVY),
-        part.back.click(teaches.back, None, changed, **_HEAVY),
+        part.load.upload(teaches.load_taught, part.load, changed, **_HEAVY),
+        part.back.click(teaches.back_to_shipped, None, changed, **_HEAVY),
     ):
         event.then(does.choose, [page.which, page.taught], [page.threshold, page.said], **_HEAVY)
     kept = [token, part.name, page.taught]
-    part.keep.click(teaches.keep, kept, [part.taught, page.which], **_LIGHT)
-    part.forget.click(teaches.forget, kept, [part.taught, page.which], **_LIGHT)
+    part.keep.click(teaches.keep_taught, kept, [part.taught, page.which], **_LIGHT)
+    part.forget.click(teaches.delete_taught, kept, [part.taught, page.which], **_LIGHT)
 
 
 def _wire_training(
@@ -129,16 +129,16 @@ def _wire_training(
     part = training_layout.build(demo_prompts()[0].prompt)
     trains = TrainingHandlers(does, CadpJobs(studio.settings, studio.public))
     looked = [part.corpus, part.status, part.stop, part.timer, part.model]
-    look = {"fn": trains.look, "inputs": [token, part.model], "outputs": looked}
+    look = {"fn": trains.look_at_cadp, "inputs": [token, part.model], "outputs": looked}
     gr.on([demo.load, tab.select, token.change, part.timer.tick], **look, **_LIGHT)
     chosen = [part.corpus, part.mechanism, part.epsilon, part.share, part.passes]
     start = part.train.click(
-        trains.train, [token, *chosen, page.which, page.taught, page.threshold], part.said, **_HEAVY
+        trains.train_cadp, [token, *chosen, page.which, page.taught, page.threshold], part.said, **_HEAVY
     )
     start.then(**look, **_LIGHT)
-    part.stop.click(trains.stop, token, None, **_LIGHT)
-    part.ask.click(trains.ask, [token, part.model, part.prompt], part.answers, **_HEAVY)
-    part.model.change(trains.card, [token, part.model], part.card, **_LIGHT)
+    part.stop.click(trains.stop_cadp, token, None, **_LIGHT)
+    part.ask.click(trains.ask_cadp, [token, part.model, part.prompt], part.answers, **_HEAVY)
+    part.model.change(trains.cadp_card, [token, part.model], part.card, **_LIGHT)
 
 
 def _threshold() -> float:

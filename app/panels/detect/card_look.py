@@ -46,7 +46,7 @@ def calibration_html(bins: Sequence[Bin]) -> str:
         y=Axis("share sensitive", low=0.0, high=1.0),
         size=(560, 280),
     )
-    return f'<div class="curves">{chart}</div>'
+    return f'<div class="curves" tabindex="0" role="region" aria-label="Calibration">{chart}</div>'
 
 
 def families_html(result: Result) -> str:

@@ -53,7 +53,7 @@ class Handlers:
         """The list of detectors with what was saved since, and what only a curator may do."""
         return gr.update(choices=self.choices(taught)), gr.update(visible=self.curators.knows(token))
 
-    def detect(
+    def mark(
         self, text: str, which: str, threshold: float, taught: Detector | None, request: gr.Request
     ) -> Iterator[tuple[Any, ...]]:
         """Said, summary, marked text, plot, exports, found; then why and what was picked are emptied."""

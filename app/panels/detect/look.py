@@ -105,7 +105,7 @@ def plot_html(found: Found) -> str:
         y=Axis("score", low=0.0, high=1.0),
         size=(720, 220),
     )
-    return f'<div class="curves">{chart}</div>'
+    return f'<div class="curves" tabindex="0" role="region" aria-label="Scores along the text">{chart}</div>'
 
 
 def exports_html(found: Found) -> str:

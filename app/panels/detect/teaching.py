@@ -46,7 +46,7 @@ class TeachingHandlers:
         finally:
             forget_upload(path)
 
-    def load(self, path: str | None, request: gr.Request) -> tuple[Any, ...]:
+    def load_taught(self, path: str | None, request: gr.Request) -> tuple[Any, ...]:
         """A detector from a file that `save` made, for this session."""
         from core.context.evaluate import evaluate
         from core.context.taught_file import read_taught
@@ -64,7 +64,7 @@ class TeachingHandlers:
         finally:
             forget_upload(path)
 
-    def back(self) -> tuple[Any, ...]:
+    def back_to_shipped(self) -> tuple[Any, ...]:
         """The shipped detector again; what was taught is forgotten."""
         return (
             notice("The shipped detector is in use again.", kind="done"),
@@ -73,7 +73,9 @@ class TeachingHandlers:
             card_html(shipped_card()),
         )
 
-    def keep(self, token: str, name: str, taught: Detector | None, request: gr.Request) -> tuple[str, Any]:
+    def keep_taught(
+        self, token: str, name: str, taught: Detector | None, request: gr.Request
+    ) -> tuple[str, Any]:
         """Keep the taught detector on the server."""
         from core.context.saved import save_detector
 
@@ -81,7 +83,9 @@ class TeachingHandlers:
             token, request, "keep detector", lambda: _keep(save_detector, taught, name, self._does)
         )
 
-    def forget(self, token: str, name: str, taught: Detector | None, request: gr.Request) -> tuple[str, Any]:
+    def delete_taught(
+        self, token: str, name: str, taught: Detector | None, request: gr.Request
+    ) -> tuple[str, Any]:
         """Delete a detector from the server."""
         from core.context.saved import delete_detector, saved_names
 

@@ -27,7 +27,7 @@ class TrainingHandlers:
     def __init__(self, does: Handlers, jobs: CadpJobs) -> None:
         self._does, self.jobs = does, jobs
 
-    def look(self, token: str, chosen: str | None = None) -> tuple[Any, ...]:
+    def look_at_cadp(self, token: str, chosen: str | None = None) -> tuple[Any, ...]:
         """Texts, the training, Stop, the timer, and the models that may be asked."""
         curator, status = self._does.curators.knows(token), self.jobs.status()
         exact = status is not None and (status.synthetic or curator)
@@ -42,7 +42,7 @@ class TrainingHandlers:
             gr.update(choices=names, value=value),
         )
 
-    def train(
+    def train_cadp(
         self,
         token: str,
         corpus: str,
@@ -79,14 +79,14 @@ class TrainingHandlers:
             return notice(str(error), kind="problem")
         return ""
 
-    def stop(self, token: str, request: gr.Request) -> None:
+    def stop_cadp(self, token: str, request: gr.Request) -> None:
         """Stop the training, for those who may see it."""
         status = self.jobs.status()
         if status is not None and (status.synthetic or self._does.curators.knows(token)):
             with self._does.noted(request, "stop training"):
                 self.jobs.cancel()
 
-    def ask(self, token: str, name: str | None, prompt: str, request: gr.Request) -> Iterator[str]:
+    def ask_cadp(self, token: str, name: str | None, prompt: str, request: gr.Request) -> Iterator[str]:
         """The trained model's answer beside the public model's, as they are drawn."""
         from core.context.cadp_files import ServedCadp
         from core.predict.decoding import Decoding
@@ -110,7 +110,7 @@ class TrainingHandlers:
         except StudioError as error:
             yield notice(str(error), kind="problem")
 
-    def card(self, token: str, name: str | None) -> str:
+    def cadp_card(self, token: str, name: str | None) -> str:
         """The card of a model."""
         from core.context.cadp_files import read_card
 

@@ -1,0 +1,235 @@
+"""The Detect panel: what it shows is the text as it was, nothing in it can run, and who may do what."""
+
+import html
+import json
+import re
+from html.parser import HTMLParser
+
+import httpx
+import pytest
+from gradio_client import Client
+from gradio_client.exceptions import AppError
+
+from app.panels.detect.card_look import card_html, compared_html
+from app.panels.detect.look import exports_html, legend_html, level, marked_text_html, plot_html, summary_html
+from app.panels.detect.training_look import answers_html, status_html
+from app.panels.detect.why import model_context_html, why_html
+from core.context.alpha import AlphaContext, Word
+from core.context.asked import Found
+from core.context.cadp_job import CadpStatus
+from core.context.card import Bin, Card, FamilyLine, Mistake, Result, Share
+from core.context.deciding import Deciding
+from core.context.detector import Detector, Sentence
+from core.context.export import export
+from core.context.nearest import NearFamily
+from tests.app.calling import Caller
+from tests.app.conftest import PASSWORD
+from tests.app.payloads import PAYLOADS
+
+TEXT = "It rains.\n\n  My PIN is 4417!  Tea?"
+SECRET = "Zanzibar-77421"
+
+
+class Seen(HTMLParser):
+    """What a browser would show, and the tags and attributes that it would see."""
+
+    def __init__(self, markup: str) -> None:
+        super().__init__()
+        self.text, self.tags, self.attributes = "", set(), []
+        self.feed(markup)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_starttag(self, tag, attrs) -> None:
+        self.tags.add(tag)
+        self.attributes += attrs
+
+
+def found(text: str = TEXT, scores=(0.1, 0.9, 0.4), threshold: float = 0.6) -> Found:
+    places = (
+        [match.span() for match in re.finditer(r"\S[^.!?]*[.!?]", text)] if text == TEXT else [(0, len(text))]
+    )
+    sentences = tuple(
+        Sentence(text[start:end], start, end, score, score >= threshold, 0)
+        for (start, end), score in zip(places, scores, strict=False)
+    )
+    return Found(text, sentences, Detector("x", None, threshold))  # type: ignore[arg-type]
+
+
+def card(text: str = "a sentence") -> Card:
+    share = Share(9, 10, 0.9, 0.6, 0.55, 0.99)
+    result = Result(
+        "x", 0.5, share, share, 0.8, (FamilyLine(text, True, 9, 10), FamilyLine("calm", False, 0, 5)),
+        (Bin(0.0, 0.5, 4, 1, 0.2), Bin(0.5, 1.0, 6, 6, 0.9)), (Mistake(text, "", text, True, 0.2),),
+    )  # fmt: skip
+    return Card(result, result, share, share, 3, 2)
+
+
+def test_the_marked_text_is_the_text_with_every_sentence_a_button():
+    shown = marked_text_html(found()).split('<p class="marked-legend">')[0]
+    seen = Seen(shown)
+    assert seen.text == TEXT
+    assert [value for name, value in seen.attributes if name == "data-place"] == ["0", "1", "2"]
+    looks = [value for name, value in seen.attributes if name == "class" and "score-" in str(value)]
+    assert looks == ["word score-low", "word score-high", "word score-near"]
+    assert "score 0.90, flagged" in shown
+
+
+@pytest.mark.parametrize(
+    ("score", "look"), [(0.0, "low"), (0.3, "near"), (0.6, "flagged"), (0.79, "flagged"), (0.8, "high")]
+)
+def test_the_threshold_fixes_the_scale_and_the_legend_says_it(score, look):
+    assert level(score, 0.6) == look
+    assert "0.80 or more" in legend_html(0.6)
+    assert "from 0.60 on" in legend_html(0.6)
+
+
+def test_the_verdict_counts_and_never_calls_silence_a_proof():
+    assert "1 of 3 sentences" in Seen(summary_html(found())).text
+    assert "no proof" in Seen(summary_html(found(threshold=0.95))).text
+
+
+def test_exports_are_the_lines_of_the_command_line():
+    value = found()
+    for form in ("csv", "jsonl"):
+        shown = re.search(rf'data-form="{form}" hidden>(.*?)</pre>', exports_html(value), re.DOTALL)
+        assert shown is not None
+        assert html.unescape(shown.group(1)) == "".join(export(value.sentences, form))
+
+
+def test_a_long_text_is_drawn_with_few_points_and_none_of_the_flagged_is_lost():
+    scores = [0.1] * 2000
+    scores[1234] = 0.99
+    sentences = tuple(
+        Sentence("x", 2 * n, 2 * n + 1, score, score >= 0.6, 0) for n, score in enumerate(scores)
+    )
+    shown = plot_html(Found("x " * 2000, sentences, Detector("x", None, 0.6)))  # type: ignore[arg-type]
+    assert len(shown) < 20_000
+    assert "0.99" in shown or shown.count("points=") >= 1
+
+
+@pytest.mark.parametrize("payload", PAYLOADS)
+def test_nothing_that_was_typed_can_run(payload):
+    sentence = Sentence(payload, 0, len(payload), 0.9, True, 0)
+    words = Deciding((Word(payload[:3], 0, 3),), 0.9, 0.1, 1, 5)
+    alpha = AlphaContext((Word(payload[:3], 0, 3),), 0.5, 0.4, 0.1, 1, 5)
+    near = (NearFamily(payload, True, 0.5, payload),)
+    status = CadpStatus(payload, True, "failed", sentence=payload)
+    for shown in (
+        marked_text_html(found(payload, (0.9,))),
+        exports_html(found(payload, (0.9,))),
+        why_html(sentence, payload, words, near),
+        model_context_html(payload, payload, alpha),
+        card_html(card(payload)),
+        compared_html(card(payload), card(payload)),
+        status_html(status, exact=True),
+        answers_html(payload, payload, payload, payload),
+    ):
+        seen = Seen(shown)
+        assert not seen.tags & {
+            "script",
+            "img",
+            "iframe",
+            "object",
+            "style",
+            "template",
+            "video",
+            "math",
+            "input",
+        }
+        assert not [name for name, _ in seen.attributes if name.startswith("on")]
+        assert "${" not in shown
+        assert "{{" not in shown
+
+
+def test_a_training_on_private_text_shows_no_curve_to_a_visitor():
+    status = CadpStatus(
+        "ward", False, "training", 0.5, 60.0, ((1.0, 2.5), (2.0, 2.25)), ((1.0, 0.1), (2.0, 0.2)), 4
+    )
+    assert "nats" in status_html(status, exact=True)
+    assert "nats" not in status_html(status, exact=False)
+
+
+@pytest.fixture(scope="module")
+def client(served):
+    return Client(served.url, verbose=False)
+
+
+def test_the_endpoint_gives_every_sentence_with_offsets_that_hold(client):
+    text = "Grüße 🌧! It rains in Lyon. My bank security code is 450."
+    answer = client.predict(text=text, api_name="/detect")
+    assert [text[each["start"] : each["end"]] for each in answer["sentences"]] == [
+        each["text"] for each in answer["sentences"]
+    ]
+    assert answer["sentences"][-1]["flagged"] is True
+    assert answer["flagged"] == sum(each["flagged"] for each in answer["sentences"])
+    assert set(answer["sentences"][0]) == {"text", "start", "end", "score", "flagged"}
+    only = client.predict(text=text, threshold=0.001, only_flagged=True, api_name="/detect")
+    assert only["threshold"] == 0.001
+    assert len(only["sentences"]) == only["flagged"] >= answer["flagged"]
+    assert "shipped" in client.predict(api_name="/detectors")
+
+
+@pytest.mark.parametrize(
+    "asked", [{"text": ""}, {"text": "a", "detector": "/tmp"}, {"text": "a", "threshold": 7}, {"text": "a\0"}]
+)
+def test_a_bad_question_is_a_sentence(client, asked):
+    with pytest.raises(AppError, match=r"[A-Z].*\."):
+        client.predict(api_name="/detect", **asked)
+
+
+def test_the_text_goes_to_sanitize_with_the_detector_as_policy_and_the_log_keeps_no_text(served):
+    person = Caller(served, "protector")
+    text = f"It rains. The password of my account is {SECRET}."
+    assert "Find the sensitive" in person.call("protect", [text, None])["data"][0]
+    marked = person.call("mark", [text, "shipped", 0.5, None])["data"]
+    assert SECRET in html.unescape(marked[2])
+    sent = person.call("protect", [text, None])["data"]
+    assert sent[1] == text
+    assert sent[2] == ["context"]
+    assert "from a score of 0.50 on" in html.unescape(sent[4])
+    assert "changed" in person.call("protect", [text + " More.", None])["data"][0]
+    rows = served.studio.store.log.events(limit=50)
+    assert {"detect", "protect"} <= {row.action for row in rows if row.panel == "detect"}
+    assert SECRET not in "".join(map(str, rows))
+
+
+def test_teaching_changes_this_session_and_only_the_curator_keeps_it_here(served):
+    person = Caller(served, "teacher")
+    said = person.call("teach", ["The heron nests by the third weir.", "", "shipped", None])["data"]
+    assert "Learned 1 of 1" in html.unescape(said[0])
+    assert "before" in said[0]
+    assert said[2]["value"] == "taught"
+    assert "octet-stream;base64," in said[0]
+    assert "curator" in person.call("keep_taught", ["", "mine", None])["data"][0]
+    assert not (served.studio.settings.data_dir / "detectors").exists()
+    token = Client(served.url, verbose=False).predict(PASSWORD, api_name="/sign_in")
+    assert "Kept as" in html.unescape(person.call("keep_taught", [token, "mine", None])["data"][0])
+    other = Caller(served, "another")
+    marked = other.call("mark", ["The heron nests by the third weir.", "mine", 0.5, None])["data"]
+    assert "1 of 1 sentence" in html.unescape(marked[1])
+    assert "cannot be" in html.unescape(person.call("keep_taught", [token, "../up", None])["data"][0])
+    assert "deleted" in person.call("delete_taught", [token, "mine", None])["data"][0]
+    assert "curator" in other.call("keep_taught", ["wrong", "mine", None])["data"][0]
+
+
+def test_cadp_trains_on_the_demo_for_anyone_and_on_other_text_for_the_curator_alone(served):
+    person = Caller(served, "trainer")
+    usual = [8.0, 5, 0.5, "shipped", None, 0.5]
+    assert "by the curator" in html.unescape(
+        person.call("train_cadp", ["", "upload", "dp-sgd", *usual])["data"][0]
+    )
+    assert "Choose one" in html.unescape(person.call("train_cadp", ["", "demo", "magic", *usual])["data"][0])
+    assert person.call("train_cadp", ["", "demo", "dp-sgd", *usual])["data"] == [""]
+    assert "under way" in html.unescape(person.call("train_cadp", ["", "demo", "dp-sgd", *usual])["data"][0])
+
+
+def test_every_handler_of_the_panel_answers_nonsense_with_a_sentence(served):
+    config = httpx.get(f"{served.url}/config").json()
+    person = Caller(served, "vandal")
+    for name in ("mark", "move", "ask_model", "protect", "keep_taught"):
+        count = len(person.handlers[name]["inputs"])
+        answer = person.call("train_cadp", [None] * count)
+        assert "Traceback" not in json.dumps(answer)
+    assert config["title"] == "SubMix Studio"
