@@ -56,6 +56,26 @@ class BodyLimit:
         await PlainTextResponse(text, status_code=413)(scope, receive, send)
 
 
+class ClosedRoutes:
+    """Hides routes of Gradio that no page here uses: fewer doors, fewer locks."""
+
+    CLOSED = (
+        "/gradio_api/proxy=", "/gradio_api/vibe-", "/gradio_api/undo-vibe", "/gradio_api/dev/",
+        "/gradio_api/deep_link", "/gradio_api/process_recording", "/gradio_api/component_server",
+        "/gradio_api/custom_component/", "/gradio_api/runs", "/monitoring", "/login", "/logout",
+    )  # fmt: skip
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as if there were no such route."""
+        if scope["type"] == "http" and scope["path"].startswith(self.CLOSED):
+            await PlainTextResponse("Not found.", status_code=404)(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+
 class SecurityHeaders:
     """Nothing is loaded from, sent to or framed by another host.
 
@@ -90,6 +110,7 @@ def middleware(settings: Settings) -> list[Middleware]:
     """The layers, outermost first."""
     return [
         Middleware(SecurityHeaders),
+        Middleware(ClosedRoutes),
         Middleware(ClientLimit, calls_a_minute=settings.calls_per_minute),
         Middleware(BodyLimit, limit=settings.max_upload_mb * 1_000_000),
     ]

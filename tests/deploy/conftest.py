@@ -46,7 +46,12 @@ class Fresh:
             process = subprocess.Popen(
                 [*(_AS_USER if user else ()), *command],
                 cwd=self.project,
-                env={"PATH": f"{self.python.parent}:/usr/bin:/bin", "HOME": str(folder), **environment},
+                env={
+                    **network(),
+                    "PATH": f"{self.python.parent}:/usr/bin:/bin",
+                    "HOME": str(folder),
+                    **environment,
+                },
                 stdout=out,
                 stderr=subprocess.STDOUT,
             )
@@ -69,6 +74,15 @@ def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
         except httpx.HTTPError:
             time.sleep(0.5)
     raise AssertionError(f"nothing answers at {url}:\n{log.read_text(errors='replace')[-3000:]}")
+
+
+def network() -> dict[str, str]:
+    """How this machine reaches the package index."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name.upper().startswith(("PIP_", "SSL_", "HTTP_", "HTTPS_", "NO_PROXY", "REQUESTS_"))
+    }
 
 
 def free_port() -> int:

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import browser  # noqa: F401 - the fixture
-from tests.deploy.conftest import ROOT, USER, Fresh, free_port, owned
+from tests.deploy.conftest import ROOT, USER, Fresh, free_port, network, owned
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -75,7 +75,7 @@ def test_the_image_runs_read_only_but_for_its_volume_and_is_healthy(
     subprocess.run(
         ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", str(fresh.python), *build[1:]],
         cwd=fresh.project,
-        env={**settings, "HOME": str(home), "PATH": "/usr/bin:/bin"},
+        env={**network(), **settings, "HOME": str(home), "PATH": "/usr/bin:/bin"},
         check=True,
     )
     command = json.loads(only("CMD"))
