@@ -4,19 +4,23 @@ import html
 import json
 import re
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import httpx
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
+from app.identity import Curators
 from app.panels.detect.card_look import card_html, compared_html
+from app.panels.detect.handlers import Handlers
 from app.panels.detect.look import exports_html, legend_html, level, marked_text_html, plot_html, summary_html
+from app.panels.detect.training import TrainingHandlers
 from app.panels.detect.training_look import answers_html, status_html
 from app.panels.detect.why import model_context_html, why_html
 from core.context.alpha import AlphaContext, Word
 from core.context.asked import Found
-from core.context.cadp_job import CadpStatus
+from core.context.cadp_job import CadpJobs, CadpStatus
 from core.context.card import Bin, Card, FamilyLine, Mistake, Result, Share
 from core.context.deciding import Deciding
 from core.context.detector import Detector, Sentence
@@ -207,6 +211,7 @@ def test_teaching_changes_this_session_and_only_the_curator_keeps_it_here(served
     token = Client(served.url, verbose=False).predict(PASSWORD, api_name="/sign_in")
     assert "Kept as" in html.unescape(person.call("keep_taught", [token, "mine", None])["data"][0])
     other = Caller(served, "another")
+    other.call("refresh_detectors", ["", None])
     marked = other.call("mark", ["The heron nests by the third weir.", "mine", 0.5, None])["data"]
     assert "1 of 1 sentence" in html.unescape(marked[1])
     assert "cannot be" in html.unescape(person.call("keep_taught", [token, "../up", None])["data"][0])
@@ -214,15 +219,25 @@ def test_teaching_changes_this_session_and_only_the_curator_keeps_it_here(served
     assert "curator" in other.call("keep_taught", ["wrong", "mine", None])["data"][0]
 
 
-def test_cadp_trains_on_the_demo_for_anyone_and_on_other_text_for_the_curator_alone(served):
+def test_cadp_trains_on_the_demo_for_anyone_one_at_a_time(served):
     person = Caller(served, "trainer")
-    usual = [8.0, 5, 0.5, "shipped", None, 0.5]
-    assert "by the curator" in html.unescape(
-        person.call("train_cadp", ["", "upload", "dp-sgd", *usual])["data"][0]
-    )
-    assert "Choose one" in html.unescape(person.call("train_cadp", ["", "demo", "magic", *usual])["data"][0])
-    assert person.call("train_cadp", ["", "demo", "dp-sgd", *usual])["data"] == [""]
-    assert "under way" in html.unescape(person.call("train_cadp", ["", "demo", "dp-sgd", *usual])["data"][0])
+    usual = ["demo", "dp-sgd", 8.0, 5, 0.5, "shipped", None, 0.5]
+    assert person.call("train_cadp", ["", *usual])["data"] == [""]
+    assert "under way" in html.unescape(person.call("train_cadp", ["", *usual])["data"][0])
+    person.call("stop_cadp", [""])
+
+
+def test_cadp_on_text_of_ones_own_is_for_the_curator_alone(served):
+    curators = Curators(served.studio.settings)
+    jobs = CadpJobs(served.studio.settings, served.studio.public)
+    does = TrainingHandlers(Handlers(served.studio, curators), jobs)
+    request = SimpleNamespace(session_hash="x")
+    usual = ("dp-sgd", 8.0, 5, 0.5, "shipped", None, 0.5, request)
+    for token in ("", "guessed", None):
+        assert "by the curator" in html.unescape(does.train_cadp(token, "upload", *usual))
+    assert "Choose one" in html.unescape(does.train_cadp("", "demo", "magic", *usual[1:]))
+    assert "5 to 100" in html.unescape(does.train_cadp("", "demo", "cadp", 8.0, 500, *usual[3:]))
+    assert jobs.status() is None
 
 
 def test_every_handler_of_the_panel_answers_nonsense_with_a_sentence(served):

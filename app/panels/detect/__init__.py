@@ -67,7 +67,7 @@ def build(
     _wire_teaching(page, does, token)
     gr.on(
         [demo.load, tab.select, token.change],
-        does.refresh,
+        does.refresh_detectors,
         [token, page.taught],
         [page.which, page.teaching.keeping],
         **_LIGHT,

@@ -49,7 +49,7 @@ class Handlers:
         saved = [(name, name) for name in saved_names(self.studio.settings)]
         return [(SHIPPED_TITLE, SHIPPED), *own, *saved]
 
-    def refresh(self, token: str, taught: Detector | None) -> tuple[Any, Any]:
+    def refresh_detectors(self, token: str, taught: Detector | None) -> tuple[Any, Any]:
         """The list of detectors with what was saved since, and what only a curator may do."""
         return gr.update(choices=self.choices(taught)), gr.update(visible=self.curators.knows(token))
 
