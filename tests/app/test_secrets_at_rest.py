@@ -59,7 +59,6 @@ def place(tiny_llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def ways(served: Served) -> list[Callable[[str], object]]:
     """Every way in, with good requests and bad ones."""
     client, caller = Client(served.url, verbose=False), Caller(served)
-
     joining = f"{served.url}/gradio_api/queue/join"
 
     def generate(prompt: str, corpus: str) -> object:
@@ -76,8 +75,6 @@ def ways(served: Served) -> list[Callable[[str], object]]:
         lambda secret: caller.call("sign_in", [secret]),
         lambda secret: httpx.get(f"{served.url}/gradio_api/file={secret}"),
         lambda secret: httpx.post(joining, json={"data": [secret], "fn_index": 0}),
-            f"{served.url}/gradio_api/queue/join", json={"data": [secret], "fn_index": 0}
-        ),
     ]
 
 
