@@ -3,6 +3,7 @@
 from typing import Any
 
 import gradio as gr
+from starlette.middleware import Middleware
 
 from app.address import SCRIPT, remember_tab, restore
 from app.components import header, ribbon
@@ -10,7 +11,8 @@ from app.components.markup import notice
 from app.components.theme import css_paths, theme
 from app.fetching import fetch_nothing
 from app.identity import Curators
-from app.panels import corpora, curator, detect, log, predict, sanitize
+from app.panels import attack, corpora, curator, detect, log, predict, sanitize
+from app.reports import SharedReports
 from app.server import middleware
 from core.settings import Settings
 from core.studio import Studio
@@ -40,6 +42,8 @@ def build_demo(studio: Studio) -> gr.Blocks:
                     sanitizing.text, sanitizing.chips, sanitizing.detector, sanitizing.context_said, tabs
                 )
                 fields += detect.build(demo, studio, curators, token, detect_tab, receiver)
+            with gr.Tab("Attack", id="attack") as attack_tab:
+                fields += attack.build(demo, studio, curators, token, attack_tab)
             with gr.Tab("Log", id="log") as log_tab:
                 log.build(studio, curators, token, log_tab)
         if studio.settings.curator_password is not None:
@@ -48,8 +52,9 @@ def build_demo(studio: Studio) -> gr.Blocks:
         remember_tab(corpora_tab, "corpora")
         remember_tab(sanitize_tab, "sanitize")
         remember_tab(detect_tab, "detect")
+        remember_tab(attack_tab, "attack")
         remember_tab(log_tab, "log")
-        restore(demo, tabs, ["predict", "corpora", "sanitize", "detect", "log"], fields)
+        restore(demo, tabs, ["predict", "corpora", "sanitize", "detect", "attack", "log"], fields)
     demo.queue(max_size=studio.settings.queue_size, api_open=False, default_concurrency_limit=8)
     return demo
 
@@ -64,7 +69,7 @@ def launch_options(settings: Settings, *, share: bool = False) -> dict[str, Any]
         "head": SCRIPT + ribbon.SCRIPT,
         "footer_links": ["api", "settings"],
         "max_file_size": f"{settings.max_upload_mb}mb",
-        "app_kwargs": {"middleware": middleware(settings)},
+        "app_kwargs": {"middleware": [Middleware(SharedReports, settings=settings), *middleware(settings)]},
         "run_history": False,
         "enable_monitoring": False,
         "strict_cors": True,

@@ -93,5 +93,5 @@ def theme() -> gr.themes.Base:
 
 def css_paths() -> list[Path]:
     """The style sheets beside the theme: the house, and the panels that need more."""
-    names = ("studio", "predict", "corpora", "sanitize", "detect")
+    names = ("studio", "predict", "corpora", "sanitize", "detect", "attack")
     return [ASSETS / f"{name}.css" for name in names]

@@ -19,10 +19,12 @@ from core.attack.conduct import Find, Prepared, Step
 from core.attack.exposure import BASELINE, SMALL, Effort, Exposure, exposure, summary
 from core.attack.extraction import Extraction, Question, ask_for_secrets
 from core.attack.intervals import Interval
+from core.attack.private_training import KINDS as PRIVATE
+from core.attack.private_training import Protection, title_of, train_privately
 from core.attack.runs import BarData, Finding, Outcome, Picture
 from core.attack.search import log_likelihood
 from core.attack.spelling import Spelling, spell
-from core.attack.targets import Subject, Target, target_of
+from core.attack.targets import TITLES, Subject, Target, target_of
 from core.attack.trained import Split, quick_training, split_key, train_subject
 from core.attack.watch import Watch
 from core.corpus.canaries import WORDS, Canary, CanaryFormat, plant
@@ -53,6 +55,7 @@ class CanaryPlan:
     targets: tuple[str, ...] = ("whole", "strict")
     temperature: float = 0.5
     effort: Effort = SMALL
+    protection: Protection = field(default_factory=Protection)  # of what is trained privately
 
     def __post_init__(self) -> None:
         if not 4 <= self.canaries <= MOST_CANARIES:
@@ -97,13 +100,17 @@ def prepare_canaries(
     work.check()
     tokens = sum(len(document.text) for document in planted.corpus.documents) / 4.0
     training = 2.0 * tokens * plan.training.passes / 150.0  # tokens a second on two cores, about
-    attacks = [Step(0.2 * training, work.attacks(kind)) for kind in plan.targets]
+    steps = [Step(training, work.trains)]
+    for kind in plan.targets:
+        if kind in PRIVATE:
+            steps.append(Step(0.6 * training, work.trains_privately(kind)))
+        steps.append(Step(0.2 * training, work.attacks(kind)))
     return Prepared(
         attack="canaries",
         subject=corpus.name,
         synthetic=corpus.synthetic,
         seed=seed,
-        steps=(Step(training, work.trains), *attacks),
+        steps=tuple(steps),
         conclude=work.conclude,
         settings={
             "format": plan.template,
@@ -142,11 +149,19 @@ class _CanaryRun:
         self.planted, self.spellings, self.public = planted, spellings, public
         self.plan, self.limits, self.seed = plan, limits, seed
         self.subject: Subject | None = None
+        self.alone: dict[str, tuple[Subject, Target]] = {}  # what was trained privately, by kind
         self.results: list[_Result] = []
 
     def check(self) -> None:
         """Refuse a corpus that is too small for its parts before time is spent on it."""
         split = self.plan.split
+        for kind in self.plan.targets:
+            if kind in PRIVATE:
+                title_of(kind, self.plan.protection)
+            elif kind not in TITLES:
+                raise InputError(f"A target is one of {', '.join((*TITLES, *PRIVATE))} (it is {kind!r}).")
+        if "submix" in self.plan.targets and not split.halves:
+            raise InputError("SubMix needs two halves of each part; train halves, or leave it out.")
         partition_corpus(self.planted.corpus, split.parts, key=split_key(self.seed), halves=split.halves)
 
     def trains(self, watch: Watch) -> list[Finding]:
@@ -156,13 +171,34 @@ class _CanaryRun:
         )
         return []
 
+    def trains_privately(self, kind: str) -> Find:
+        """Train one adapter on everything by a training that protects what it reads."""
+
+        def find(watch: Watch) -> list[Finding]:
+            self.alone[kind] = train_privately(
+                kind,
+                self.planted.corpus,
+                self.public,
+                self.plan.training,
+                settings=self.limits,
+                protection=self.plan.protection,
+                watch=watch,
+            )
+            return []
+
+        return find
+
     def attacks(self, kind: str) -> Find:
         """Exposure, extraction and the one-run audit on one target."""
 
         def find(watch: Watch) -> list[Finding]:
             assert self.subject is not None, "training is the first step"
-            target = target_of(self.subject.manifest, kind, experiment=True)
-            result = self._attack(self.subject, target, watch)
+            if kind in self.alone:
+                subject, target = self.alone[kind]
+            else:
+                subject = self.subject
+                target = target_of(subject.manifest, kind, experiment=True)
+            result = self._attack(subject, target, watch)
             self.results.append(result)
             return _findings(result, self.plan.canaries)
 

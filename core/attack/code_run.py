@@ -8,6 +8,7 @@ epsilon, one line for each length; without protection one model is fine-tuned on
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from core.attack import verdicts
 from core.attack.attackers import tokens_only
@@ -130,7 +131,7 @@ class _CodeRun:
 
         def find(watch: Watch) -> Sequence[Finding]:
             assert self.subject is not None, "training comes first"
-            terms = {} if kind == WHOLE else {"epsilon": epsilon}
+            terms: dict[str, Any] = {} if kind == WHOLE else {"epsilon": epsilon}
             target = target_of(self.subject.manifest, kind, **terms)
             with tokens_only(self.subject, target, limits=self.limits) as attacker:
                 found = hit_rate(attacker, PROMPT, self.codes, generations=self.plan.generations, watch=watch)

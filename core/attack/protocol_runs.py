@@ -1,8 +1,10 @@
 """Runs on protocols alone, without a language model: the audit by games, and the STOP attack."""
 
+from collections.abc import Mapping, Sequence
+
 from core.attack import verdicts
 from core.attack.conduct import Find, Prepared, Step
-from core.attack.games import Played, World, audit
+from core.attack.games import Played, audit
 from core.attack.hard_worlds import ALPHA, pmixed_worlds, strict_worlds, submix_worlds
 from core.attack.runs import BarData, Finding, Outcome, Picture
 from core.attack.stop import DIVERGENCE, EPSILON, QUERIES, Stopped, StopProtocol, stop_attack
@@ -16,26 +18,37 @@ _SECONDS_A_GAME = 8e-5
 _SECONDS_A_DEBIT = 8e-3
 
 
-def prepare_audit(protocol: str = "strict", *, games: int = GAMES, seed: int = 0) -> Prepared:
+def prepare_audit(*protocols: str, games: int = GAMES, seed: int = 0) -> Prepared:
     """Games in hard worlds, all of them at once: a lower bound on epsilon beside the proved one."""
-    if protocol not in _WORLDS:
-        raise InputError(f"The audit plays on {', '.join(_WORLDS)} (not on {protocol!r}).")
-    worlds = _WORLDS[protocol]()
-    found: list[Played] = []
+    protocols = protocols or ("strict",)
+    for protocol in protocols:
+        if protocol not in _WORLDS:
+            raise InputError(f"The audit plays on {', '.join(_WORLDS)} (not on {protocol!r}).")
+    found: dict[str, tuple[Played, ...]] = {}
 
-    def find(watch: Watch) -> list[Finding]:
-        found.extend(audit(worlds, games=games, watch=watch))
-        return [_played(protocol, each) for each in found]
+    def plays(protocol: str) -> Find:
+        def find(watch: Watch) -> list[Finding]:
+            found[protocol] = audit(_WORLDS[protocol](), games=games, watch=watch)
+            return [_played(protocol, each) for each in found[protocol]]
 
-    work = sum(2 * games * world.steps * _SECONDS_A_GAME for world in worlds)
+        return find
+
+    worlds = {protocol: _WORLDS[protocol]() for protocol in protocols}
     return Prepared(
         attack="audit",
-        subject=f"{_TITLES[protocol]} in small worlds",
+        subject=f"{' and '.join(_TITLES[protocol] for protocol in protocols)} in small worlds",
         synthetic=True,
         seed=seed,
-        steps=(Step(work, find),),
-        conclude=lambda: _audited(protocol, worlds, found),
-        settings={"worlds": str(len(worlds)), "games on each side": f"{games:,}", "order": f"{ALPHA:g}"},
+        steps=tuple(
+            Step(sum(2 * games * world.steps * _SECONDS_A_GAME for world in each), plays(protocol))
+            for protocol, each in worlds.items()
+        ),
+        conclude=lambda: _audited(found),
+        settings={
+            "worlds": str(sum(map(len, worlds.values()))),
+            "games on each side": f"{games:,}",
+            "order": f"{ALPHA:g}",
+        },
     )
 
 
@@ -75,24 +88,29 @@ def _played(protocol: str, each: Played) -> Finding:
     )
 
 
-def _audited(protocol: str, worlds: tuple[World, ...], found: list[Played]) -> Outcome:
+def _audited(found: Mapping[str, Sequence[Played]]) -> Outcome:
     if not found:
         return Outcome()
-    bars = []
-    for each in found:
-        bars += [
-            BarData("audited, at least", each.bound, group=each.world),
-            BarData("proved, at most", each.epsilon, group=each.world),
-        ]
+    pictures, sentences = [], list[str]()
+    for protocol, played in found.items():
+        bars = []
+        for each in played:
+            bars += [
+                BarData("audited, at least", each.bound, group=each.world),
+                BarData("proved, at most", each.epsilon, group=each.world),
+            ]
+        title = f"{_TITLES[protocol]}: audited lower bound beside the proved upper one"
+        pictures.append(Picture(title, "epsilon", tuple(bars)))
+        sentences += verdicts.audited(_TITLES[protocol], played)
     return Outcome(
-        pictures=(Picture("Audited lower bound beside the proved upper one", "epsilon", tuple(bars)),),
-        verdict=verdicts.audited(_TITLES[protocol], found),
+        pictures=tuple(pictures),
+        verdict=tuple(sentences),
         notes=(
             f"Renyi divergences of order {ALPHA:g}, by data processing of one event whose chances were "
-            "bounded by Clopper-Pearson; the event was chosen in games of its own. All bounds hold together "
-            "with 95 % confidence.",
-            f"The games run the protocol and the sampler that answers are drawn with, in {len(worlds)} "
-            "worlds of two to sixteen tokens. A bound below epsilon is no proof of it.",
+            "bounded by Clopper-Pearson; the event was chosen in games of its own. All bounds of a protocol "
+            "hold together with 95 % confidence.",
+            "The games run the protocol and the sampler that answers are drawn with, in worlds of two to "
+            "sixteen tokens. A bound below epsilon is no proof of it.",
         ),
     )
 

@@ -7,7 +7,7 @@ from core.attack.pictures import draw
 from core.attack.runs import Finding, Run
 
 # Nothing may be loaded or run: the file holds text, styles and drawings alone.
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _STYLE = """
 :root{color-scheme:light dark;--paper:#fbfcfc;--ink:#161d1e;--soft:#4b5859;--line:#dde4e4;--accent:#0f706d}
 @media(prefers-color-scheme:dark){:root{--paper:#12181a;--ink:#e8eeee;--soft:#a9b6b7;--line:#2b3638;
@@ -50,7 +50,7 @@ def report_html(run: Run) -> str:
     ]
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         '<meta name="referrer" content="no-referrer"><meta name="robots" content="noindex">'
         f"<title>Attack report: {escape(run.attack)}, {escape(run.subject)}</title>"

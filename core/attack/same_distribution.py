@@ -45,9 +45,9 @@ class Difference:
 def differ(members: Sequence[str], others: Sequence[str], rng: np.random.Generator) -> Difference:
     """Cross-validated area of a logistic regression on bags of words and log length."""
     from scipy.sparse import csr_matrix, hstack
-    from sklearn.feature_extraction.text import HashingVectorizer  # type: ignore[import-untyped]
-    from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped]
-    from sklearn.model_selection import StratifiedKFold  # type: ignore[import-untyped]
+    from sklearn.feature_extraction.text import HashingVectorizer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import StratifiedKFold
 
     texts = [*members, *others]
     label = np.array([1] * len(members) + [0] * len(others))

@@ -30,7 +30,7 @@ class SecretsPlan:
     """How secrets are asked for. Answers are drawn at this temperature, which an attacker may choose."""
 
     temperature: float = 0.5
-    ranked: int = 4  # secrets of digits whose exposure is measured, with likelihoods
+    ranked: int = 6  # secrets of digits whose exposure is measured, with likelihoods
     effort: Effort = SMALL
 
 

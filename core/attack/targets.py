@@ -19,7 +19,7 @@ WHOLE = "whole"  # the adapter of that name in an ensemble, and the target that 
 PUBLIC = "public"
 ALONE = "model"  # a folder with one adapter: trained on sanitised text, by CADP or by DP-SGD
 UNPROTECTED = (WHOLE, "ensemble")
-_TITLES = {
+TITLES = {
     WHOLE: "no protection",
     "ensemble": "plain ensemble",
     PUBLIC: "public model",
@@ -131,12 +131,12 @@ def target_of(manifest: Manifest, kind: str, *, experiment: bool = False, **term
         raise InputError("No adapter was trained on the whole corpus here, so there is none to attack.")
     if kind == ALONE:
         return targets_of(manifest)[0]
-    if kind not in _TITLES:
-        raise InputError(f"A target is one of {', '.join(_TITLES)} (it is {kind!r}).")
+    if kind not in TITLES:
+        raise InputError(f"A target is one of {', '.join(TITLES)} (it is {kind!r}).")
     if kind in (WHOLE, PUBLIC):
-        return Target(kind, _TITLES[kind])
+        return Target(kind, TITLES[kind])
     if "k" not in manifest.partition:
-        raise InputError(f"There are no parts here for {_TITLES[kind]} to answer from.")
+        raise InputError(f"There are no parts here for {TITLES[kind]} to answer from.")
     wanted = planned_terms(manifest, **{**terms, "protocol": kind})
     if kind == "ensemble" and not (manifest.synthetic or experiment):
         raise InputError("A plain ensemble protects nothing; it is attacked on synthetic corpora only.")
@@ -144,7 +144,7 @@ def target_of(manifest: Manifest, kind: str, *, experiment: bool = False, **term
     wanted = replace(wanted, synthetic=manifest.synthetic or experiment)
     if not PROTOCOLS[kind].protected:
         wanted = replace(wanted, queries=MAX_QUERIES)  # there is no budget that could end
-    return Target(kind, _TITLES[kind], wanted)
+    return Target(kind, TITLES[kind], wanted)
 
 
 def chosen(targets: Sequence[Target], kinds: Sequence[str]) -> tuple[Target, ...]:

@@ -49,16 +49,17 @@ def secrets(
     count: Annotated[int, typer.Option(min=1, help="Ask for so many secrets at most.")] = 40,
     ranked: Annotated[
         int, typer.Option(min=0, help="Measure the exposure of so many secrets of digits.")
-    ] = 4,
+    ] = 6,
     temperature: Annotated[float, typer.Option(help="At which answers are drawn.")] = 0.5,
     seed: Seed = 0,
 ) -> None:
     """Ask every target for known secrets, by tokens alone, and rank some of them by likelihood."""
+    from core.attack.menu import is_demo
     from core.attack.secrets_run import SecretsPlan, demo_questions, prepare_secrets
 
     settings = load_settings()
     subject = _open(settings, ensemble)
-    questions = _questions(ask) if ask else demo_questions() if _is_demo(subject) else ()
+    questions = _questions(ask) if ask else demo_questions() if is_demo(subject) else ()
     if not questions:
         raise InputError("Only the demonstration's secrets are known; name others in a file with --ask.")
     targets = _targets(subject, target or ["whole", "strict", "ensemble", "public"], epsilon, bool(target))
@@ -83,6 +84,12 @@ def canaries(
     parts: Annotated[int, typer.Option(help="Parts of the small ensemble.")] = 4,
     epsilon: Annotated[float, typer.Option(help="The budget of each part.")] = 2.0,
     passes: Annotated[int, typer.Option(min=1, help="Passes over the text.")] = 4,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="whole, ensemble, strict, submix, pmixed, public, mdp, smdp, cadp, dp-sgd; repeatable."
+        ),
+    ] = None,
     seed: Seed = 0,
 ) -> None:
     """Plant canaries in a copy of a corpus by coin flips, train small adapters, attack and audit them."""
@@ -98,8 +105,9 @@ def canaries(
         copies=copies,
         among="spread" if spread else "one",
         documents=documents,
-        split=Split(parts=parts, epsilon=epsilon),
+        split=Split(parts=parts, epsilon=epsilon, halves="submix" in (target or ())),
         training=quick_training(passes=passes),
+        targets=tuple(target) if target else CanaryPlan.targets,
     )
     read = load_demo() if corpus == DEMO else read_corpus(Path(corpus))
     public = load_public(settings.model, settings)
@@ -138,13 +146,14 @@ def membership(
 ) -> None:
     """Tell texts that were trained on from others, with likelihoods; five scores."""
     from core.attack.membership_run import demo_sides, one_text_per_user, prepare_membership
+    from core.attack.menu import is_demo
     from core.corpus import read_corpus
 
     settings = load_settings()
     subject = _open(settings, ensemble)
     if members and others:
         sides = [one_text_per_user(read_corpus(path), texts, seed) for path in (members, others)]
-    elif _is_demo(subject) and not (members or others):
+    elif is_demo(subject) and not (members or others):
         sides = list(demo_sides(texts, seed))
     else:
         raise InputError("Name two corpora: --members was trained on, --others was not.")
@@ -153,14 +162,31 @@ def membership(
 
 
 @app.command()
+def reconstruction(
+    text: Annotated[str, typer.Argument(help="A text, or a file with one; a ward note if none.")] = "",
+    epsilon: Annotated[float, typer.Option(help="For each perturbed word.")] = 12.0,
+    target: Annotated[list[str] | None, typer.Option(help="smdp, mdp; may be repeated.")] = None,
+    words: Annotated[int, typer.Option(min=1, help="Perturbed words to attack at most.")] = 12,
+    seed: Seed = 0,
+) -> None:
+    """Sanitise a text, and guess the perturbed words back."""
+    from core.attack.menu import Asked, prepare
+    from core.lm.public import load_public
+
+    settings = load_settings()
+    asked = Asked("reconstruction", "", tuple(target or ()), words, epsilon, seed, text=_text_of(text))
+    _run(settings, prepare(asked, settings, lambda: load_public(settings.model, settings)))
+
+
+@app.command()
 def audit(
-    protocol: Annotated[str, typer.Argument(help="strict, pmixed or submix.")] = "strict",
+    protocol: Annotated[list[str] | None, typer.Argument(help="strict, pmixed or submix.")] = None,
     games: Annotated[int, typer.Option(min=20, help="On each side of each world.")] = 4000,
 ) -> None:
     """Play hard worlds with and without a part: a lower bound on epsilon beside the proved one."""
     from core.attack.protocol_runs import prepare_audit
 
-    _run(load_settings(), prepare_audit(protocol, games=games))
+    _run(load_settings(), prepare_audit(*(protocol or ()), games=games))
 
 
 @app.command()
@@ -209,10 +235,32 @@ def report(
 @app.command()
 def delete(run: Annotated[str, typer.Argument(help="The name of a run, as `runs` lists it.")]) -> None:
     """Delete a stored run for good."""
+    from core.attack.links import forget_links_of
     from core.attack.storage import delete_run
 
-    delete_run(load_settings(), run)
+    settings = load_settings()
+    delete_run(settings, run)
+    forget_links_of(settings, run)
     typer.echo("Deleted.")
+
+
+@app.command()
+def link(
+    run: Annotated[str, typer.Argument(help="The name of a run, as `runs` lists it.")] = "",
+    revoke: Annotated[str, typer.Option(help="A link to end.")] = "",
+) -> None:
+    """Make a read-only link to a run's report on the running studio, end one, or list all."""
+    from core.attack.links import list_links, make_link, revoke_link
+
+    settings = load_settings()
+    if revoke:
+        revoke_link(settings, revoke.rsplit("/", 1)[-1])
+        typer.echo("Revoked.")
+    elif run:
+        typer.echo(f"/report/{make_link(settings, run).token}")
+    else:
+        for each in list_links(settings):
+            typer.echo(f"/report/{each.token}  {each.created}  run {each.run}")
 
 
 def _run(settings: Settings, prepared: "Prepared") -> None:
@@ -246,14 +294,8 @@ def _open(settings: Settings, name: str) -> "Subject":
     from core.attack.targets import open_subject
     from core.lm.public import load_public
 
-    entry = find_ensemble(settings, name)
+    entry = find_ensemble(settings, name, folders=True)
     return open_subject(entry.folder, load_public(settings.model, settings), entry.name)
-
-
-def _is_demo(subject: "Subject") -> bool:
-    from core.corpus.demo import NAME
-
-    return subject.manifest.synthetic and subject.manifest.partition.get("corpus") == NAME
 
 
 def _targets(
@@ -268,6 +310,15 @@ def _targets(
         kinds = [target.kind for target in usual]
     changes: dict[str, Any] = {} if epsilon is None else {"epsilon": epsilon}
     return tuple(target_of(subject.manifest, kind, **changes) for kind in kinds)
+
+
+def _text_of(given: str) -> str:
+    """The text itself, or what is in the file of that name."""
+    try:
+        path = Path(given)
+        return path.read_text(encoding="utf-8") if given and path.is_file() else given
+    except (OSError, ValueError):
+        return given
 
 
 def _questions(path: Path) -> "tuple[Question, ...]":

@@ -1,0 +1,116 @@
+"""Attack: what leaks from everything that the other panels build, with numbers that stand up."""
+
+from typing import Any
+
+import gradio as gr
+
+from app.address import COPY_LINK, AddressField, ChoiceField, Field, ManyField, remember
+from app.identity import Curators
+from app.panels.attack import endpoints, layout
+from app.panels.attack.handlers import Handlers
+from app.panels.attack.layout import Layout
+from app.panels.attack.stored import Stored
+from core.attack.menu import ATTACKS, offered_targets, subjects
+from core.attack.targets import TITLES
+from core.studio import Studio
+
+# Light handlers pass the queue by, so that a full queue does not keep the page waiting.
+_LIGHT: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
+_HEAVY: dict[str, Any] = {
+    "api_visibility": "private",
+    "show_progress": "hidden",
+    "concurrency_id": "attack",
+    "concurrency_limit": 2,
+}
+# The reports are already in the browser: the file is made there, and the server keeps no copy.
+_DOWNLOAD = """() => {
+  const found = document.querySelector("#attack-result .attack-file[data-form='%s']");
+  if (!found) return;
+  const link = document.createElement('a');
+  link.href = URL.createObjectURL(new Blob([found.textContent], {type: '%s;charset=utf-8'}));
+  link.download = found.dataset.name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}"""
+# Whether a person chose the attack, or the address did when the page opened.
+_ACTED = "(...values) => [...values.slice(0, -1), !!window.studioActed]"
+
+
+def build(
+    demo: gr.Blocks, studio: Studio, curators: Curators, token: gr.BrowserState, tab: gr.Tab
+) -> list[Field]:
+    """The panel; returns the controls whose values are kept in the address."""
+    page = layout.build(subjects(studio.settings))
+    does, kept = Handlers(studio, curators), Stored(studio, curators)
+    _wire_choices(demo, page, does, token, tab)
+    _wire_run(page, does, kept, token)
+    _wire_kept(demo, page, kept, token, tab)
+    endpoints.build(does, kept, {"concurrency_id": "attack", "concurrency_limit": 2})
+    return _address(page, studio)
+
+
+def _wire_choices(demo: gr.Blocks, page: Layout, does: Handlers, token: gr.BrowserState, tab: gr.Tab) -> None:
+    acted = gr.Checkbox(False, visible=False)
+    aimed = [page.attack, page.subject, page.targets, page.amount, page.epsilon, acted]
+    changed = [
+        page.subject, page.targets, page.amount, page.epsilon, page.template, page.copies, page.spread,
+        page.text, page.others,
+    ]  # fmt: skip
+    page.attack.change(does.choose, aimed, changed, js=_ACTED, **_LIGHT)
+    page.subject.change(does.choose, aimed, changed, **_LIGHT)
+    timed = [page.attack.change, page.subject.change, page.targets.change, page.amount.change, tab.select]
+    gr.on(
+        [*timed, page.template.blur, page.text.blur, page.others.blur, token.change],
+        does.estimate,
+        [token, *page.asked],
+        page.estimate,
+        trigger_mode="always_last",
+        **_HEAVY,
+    )
+    demo.load(does.greet, [token, *page.asked], page.estimate, **_HEAVY)
+    tab.select(does.names, None, page.subject, **_LIGHT)
+    page.copy_settings.click(None, js=COPY_LINK)
+
+
+def _wire_run(page: Layout, does: Handlers, kept: Stored, token: gr.BrowserState) -> None:
+    buttons = [page.run, page.cancel]
+    start = page.run.click(_busy, None, buttons, **_LIGHT)
+    ran = start.then(does.run, [token, *page.asked], [page.progress, page.result], **_HEAVY)
+    ran.then(_idle, None, buttons, **_LIGHT)
+    ran.then(kept.refresh, token, [*page.kept, page.share, page.delete], **_LIGHT)
+    page.cancel.click(does.cancel, None, None, **_LIGHT)
+    page.html.click(None, js=_DOWNLOAD % ("html", "text/html"))
+    page.json.click(None, js=_DOWNLOAD % ("json", "application/json"))
+
+
+def _wire_kept(demo: gr.Blocks, page: Layout, kept: Stored, token: gr.BrowserState, tab: gr.Tab) -> None:
+    shown = [*page.kept, page.share, page.delete]
+    gr.on([demo.load, tab.select, token.change], kept.refresh, token, shown, **_LIGHT)
+    page.open.click(kept.open, [token, page.chosen], [page.said, page.result], **_LIGHT)
+    page.share.click(kept.share, [token, page.chosen], shown, **_LIGHT)
+    page.delete.click(kept.delete, [token, page.chosen], shown, **_LIGHT)
+    page.revoke.click(kept.revoke, [token, page.link], shown, **_LIGHT)
+
+
+def _address(page: Layout, studio: Studio) -> list[Field]:
+    """The settings in the address; texts and formats are never there."""
+    kinds = {*TITLES, "model", *(kind for name in ATTACKS for kind in offered_targets(name, None))}
+    fields: list[Field] = [
+        ChoiceField("attack", page.attack, lambda: ATTACKS),
+        ChoiceField("attacked", page.subject, lambda: [entry.name for entry in subjects(studio.settings)]),
+        ManyField("targets", page.targets, lambda: kinds),
+        AddressField("attack_amount", page.amount, 1, 50_000, whole=True),
+        AddressField("attack_epsilon", page.epsilon, 0.01, 10_000),
+        AddressField("attack_seed", page.seed, 0, 2**31 - 1, whole=True),
+    ]
+    for field in fields:
+        remember(field)
+    return fields
+
+
+def _busy() -> tuple[Any, Any]:
+    return gr.update(interactive=False), gr.update(interactive=True)
+
+
+def _idle() -> tuple[Any, Any]:
+    return gr.update(interactive=True), gr.update(interactive=False)
