@@ -27,6 +27,7 @@ from core.errors import InputError
 from core.privacy.curve import Curve
 from core.privacy.renyi import Floats, check_order
 
+_AS_IF = 2e-3  # nats: the even pace of epsilon 2 over 1,024 queries, for a part that has nothing left
 _GUARD = 1e-12  # keeps rounding in expm1 and log1p below the allowance
 
 
@@ -80,8 +81,9 @@ def strict_weight(
     """The largest weights, at most w_max, whose losses stay within each part's own allowance.
 
     Row i of the answer depends on row i, on the public pmf and on allowance i, and on nothing else. A part
-    that is not a pmf, or has no allowance, gets weight 0 and loss 0: it answers with the public pmf.
-    `checked` says that the caller has made sure of pmfs already.
+    that is not a pmf, or has no allowance, gets weight 0 and loss 0: it answers with the public pmf. It is
+    worked on all the same, as if it had an ordinary allowance, so that the time does not tell that it is
+    exhausted. `checked` says that the caller has made sure of pmfs already.
     """
     alpha, kappa = check_order(alpha), base_share(k, w_max)
     rows = np.atleast_2d(np.asarray(parts, np.float64))
@@ -90,8 +92,10 @@ def strict_weight(
     weights, losses = np.zeros(len(rows)), np.zeros(len(rows))
     cap = w_max / (k * kappa)
     for i, (row, allowed) in enumerate(zip(rows, allowances, strict=True)):
-        if allowed > 0.0 and curve.load(row, checked):
-            t, reached = curve.largest(_to_excess(float(allowed), kappa, alpha), cap)
+        if not curve.load(row, checked):
+            continue
+        t, reached = curve.largest(_to_excess(float(allowed) if allowed > 0.0 else _AS_IF, kappa, alpha), cap)
+        if allowed > 0.0:
             weights[i] = w_max if t >= cap else min(t * k * kappa, w_max)
             losses[i] = _to_loss(reached, kappa, alpha)
     return Weighed(weights, losses)
