@@ -110,7 +110,7 @@ class CadpCard:
         twice, _ = group_guarantee(self.epsilon, self.delta, 2)
         return [
             f"Each flagged sequence is protected by ({_shown(self.epsilon)}, {self.delta:g})-differential "
-            f"privacy, over all {self.steps:,} steps; {self.flagged:,} of {self.sequences:,} are flagged.",
+            f"privacy, over {_steps(self.steps)}; {self.flagged:,} of {self.sequences:,} are flagged.",
             f"The unit is one sequence of at most {self.length} tokens, not a person: what stands in two "
             f"sequences is covered by epsilon {_shown(twice)}, and so on."
             + (f" Flagged copies, word for word, were joined ({self.merged:,})." if self.merged else ""),
@@ -179,3 +179,7 @@ class CadpCard:
 
 def _shown(epsilon: float) -> str:
     return "infinite" if math.isinf(epsilon) else f"{epsilon:,.3g}"
+
+
+def _steps(count: int) -> str:
+    return "its one step" if count == 1 else f"all {count:,} steps"

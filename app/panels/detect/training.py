@@ -18,7 +18,7 @@ from core.errors import InputError, StudioError
 
 UPLOAD = "upload"
 _LENGTH = 40
-_RANK, _LAYERS = 8, 4
+_RANK, _LAYERS, _BATCH = 8, 4, 16
 
 
 class TrainingHandlers:
@@ -72,6 +72,7 @@ class TrainingHandlers:
                     shape=LoraShape(layers=layers, rank=_RANK, alpha=2.0 * _RANK),
                     epsilon=float(epsilon),
                     passes=float(passes),
+                    batch=_BATCH,
                 )
                 detector = self._does.detector(which, taught).at(float(threshold))
                 self.jobs.start(_part(text, float(share)), recipe, lambda: detector)

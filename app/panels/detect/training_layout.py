@@ -61,7 +61,7 @@ def build(prompt: str) -> Training:
             share = gr.Slider(
                 5, 100, 20, step=5, label="How much of the text, in percent", buttons=[], elem_id="cadp-share"
             )
-            passes = gr.Slider(0.5, 5.0, 1.0, step=0.5, label="Passes", buttons=[], elem_id="cadp-passes")
+            passes = gr.Slider(0.5, 5.0, 2.0, step=0.5, label="Passes", buttons=[], elem_id="cadp-passes")
         with gr.Row():
             train = gr.Button("Train", variant="primary", min_width=160, elem_id="cadp-train")
             stop = gr.Button("Stop", min_width=90, visible=False, elem_id="cadp-stop")
@@ -70,9 +70,9 @@ def build(prompt: str) -> Training:
         timer = gr.Timer(1.5, active=False)
         gr.HTML("<h3>Ask what was trained</h3>")
         with gr.Row():
-            model = gr.Dropdown([], label="Model", filterable=False, elem_id="cadp-model", min_width=260)
-            text = gr.Textbox(prompt, label="Prompt", max_lines=2, elem_id="cadp-prompt", scale=2)
-            ask = gr.Button("Ask", min_width=100, elem_id="cadp-ask")
+            model = gr.Dropdown([], label="Model", filterable=False, elem_id="cadp-model", min_width=300)
+            text = gr.Textbox(prompt, label="Prompt", max_lines=2, elem_id="cadp-prompt", min_width=300)
+        ask = gr.Button("Ask", elem_id="cadp-ask")
         answers = gr.HTML(elem_id="cadp-answers")
         card = gr.HTML(elem_id="cadp-card")
     return Training(

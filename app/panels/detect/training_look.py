@@ -30,8 +30,7 @@ def status_html(status: CadpStatus | None, *, exact: bool) -> str:
         f'<section class="training {status.state}"><h2>{escape(status.name)}: {_STATES[status.state]}</h2>'
         f'{bar if status.going else ""}<p class="small">{escape(_now(status))}</p>'
         f"{notice(status.sentence, kind='problem') if status.sentence else ''}"
-        f"{curves_html(status) if exact else ''}"
-        f"{card_html(status.card) if status.card and exact else ''}</section>"
+        f"{curves_html(status) if exact else ''}</section>"
     )
 
 
