@@ -1,5 +1,7 @@
 """The curator's door, at the foot of the page."""
 
+from typing import Any
+
 import gradio as gr
 
 from app.components.markup import notice
@@ -29,7 +31,7 @@ def build(curators: Curators, token: gr.BrowserState) -> None:
         curators.sign_out(token)
         return "", notice("Signed out.")
 
-    gr.on(
-        [enter.click, password.submit], sign_in, password, [token, password, said], api_visibility="private"
-    )
-    leave.click(sign_out, token, [token, said], api_visibility="private")
+    # Past the queue: the curator comes in also where many answers wait.
+    past: dict[str, Any] = {"queue": False, "api_visibility": "private"}
+    gr.on([enter.click, password.submit], sign_in, password, [token, password, said], **past)
+    leave.click(sign_out, token, [token, said], **past)

@@ -5,7 +5,8 @@ from typing import Any
 
 import httpx
 
-_TIMES = re.compile(r'"(?:average_)?duration": ?[\d.e-]+|"(?:rank_)?eta": ?[\d.e-]+')
+# How long something took has digits too, and they may be anybody's.
+_TIMES = re.compile(r'"(?:\w+_)?(?:duration|eta|time)": ?[\d.e-]+')
 
 
 class Caller:
@@ -26,14 +27,14 @@ class Caller:
         """All that the server sends back."""
         body = {"fn_index": dependency["id"], "data": data, "session_hash": session}
         if dependency["queue"] is False:
-            return self._http.post("/gradio_api/run/predict", json=body).text
+            return _TIMES.sub("", self._http.post("/gradio_api/run/predict", json=body).text)
         joined = self._http.post("/gradio_api/queue/join", json=body)
         said = joined.text
         if joined.status_code == 200:
             where = {"session_hash": session}
             with self._http.stream("GET", "/gradio_api/queue/data", params=where) as answer:
                 for line in answer.iter_lines():
-                    said += _TIMES.sub("", line)  # how long it took has digits too
+                    said += _TIMES.sub("", line)
                     if '"process_completed"' in line or '"close_stream"' in line:
                         break
         return said

@@ -103,12 +103,16 @@ def test_no_handler_gives_a_stranger_curator_data(private, caller, token):
     private.studio.note(
         session="x", panel="predict", action="generate", outcome="done", duration_ms=1.0, cost=COST
     )
-    handlers = [each for each in caller.handlers if token == "" or reads_a_token(caller, each)]
+    studio, handlers = private.studio, [h for h in caller.handlers if token == "" or reads_a_token(caller, h)]
+    before = studio.ensembles()
     answers = walk(caller, token, handlers)
+    assert (studio.ensembles(), studio.jobs.statuses(), studio.jobs.waiting()) == (before, (), None)
     said = "".join(answers)
     assert len(answers) >= 20
     assert "queries left" in said  # the walk did reach the private corpus
-    assert [secret for secret in secrets_of(private) if secret in said] == []
+    secrets = secrets_of(private)
+    leaked = [answer for answer in answers if any(secret in answer for secret in secrets)]
+    assert leaked == []
     assert [answer for answer in answers if any(sign in answer for sign in HIDDEN)] == []
 
 

@@ -124,17 +124,18 @@ def test_signing_out_takes_the_curators_view_away(open_page, tmp_path):
 def test_no_file_name_and_no_user_id_runs_or_breaks_the_page(open_page):
     page = open_page("/?panel=corpora")
     sign_in(page)
-    for number, payload in enumerate(PAYLOADS):
-        rows = [{"user": f"{payload}{user}", "text": f"Note {number} of {user}: {payload}"} for user in "abc"]
+    for number, (one, other) in enumerate(zip(PAYLOADS[::2], PAYLOADS[1::2], strict=True)):
+        notes = {one: "Slept well.", other: f"Slept well and asked for {one} and {other}."}
+        rows = [json.dumps({"user": user, "text": text}) for user, text in notes.items()]
         file: FilePayload = {
-            "name": f"{payload.replace('/', '')}-{number}.jsonl",
+            "name": f"No {number} {one}{other}.jsonl".replace("/", ""),
             "mimeType": "application/json",
-            "buffer": "".join(json.dumps(row) + "\n" for row in rows).encode(),
+            "buffer": "\n".join(rows).encode(),
         }
         page.set_input_files("#corpus-file input[type=file]", file)
-        expect(page.locator("#corpus-said .notice")).to_contain_text(f"-{number}.jsonl is here")
-        said = page.locator("#corpus-report .said")
-        expect(said).to_contain_text(payload[:30])
+        expect(page.locator("#corpus-said .notice")).to_contain_text(f"No {number} ")
+        for user in (one, other):  # the smallest and the largest are named
+            expect(page.locator("#corpus-report .said")).to_contain_text(user[:30])
     assert page.evaluate("window.pwned") is None
     assert page.locator("#corpora-desk :is(img, iframe, script, object, marquee)").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0

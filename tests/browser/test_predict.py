@@ -178,6 +178,11 @@ def test_a_full_queue_is_a_sentence_and_the_page_goes_on(open_page, served):
         expect(page.locator("#verdict .notice.problem")).to_contain_text("too many are waiting here")
         expect(page.locator("#generate")).to_be_enabled()
         expect(page.locator("#stop")).to_be_disabled()
+        page.get_by_role("tab", name="Corpora").click()  # other panels do not wait for the models
+        expect(page.locator("#ensembles table")).to_contain_text("notes")
+        page.get_by_role("tab", name="Log").click()
+        expect(page.locator("#log-ledger table")).to_contain_text("notes")
+        page.get_by_role("tab", name="Predict").click()
     assert [text for text, _ in (job.result(60) for job in accepted)]
     generate(page)
     assert "tokens cost at most" in page.inner_text("#verdict")

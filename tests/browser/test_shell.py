@@ -51,6 +51,9 @@ def test_axe_finds_no_serious_violation(open_page, size, scheme):
     for folded in ("How tokens are drawn", "Protocol and budget"):
         page.get_by_role("button", name=folded).click()
     problems = serious(page)
+    page.get_by_role("tab", name="Corpora").click()
+    expect(page.locator("#ensembles table")).to_be_visible()
+    problems += serious(page)
     open_log(page)
     assert problems + serious(page) == []
 

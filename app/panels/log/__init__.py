@@ -62,6 +62,7 @@ def build(studio: Studio, curators: Curators, token: gr.BrowserState, tab: gr.Ta
         filters,
         shown,
         trigger_mode="always_last",  # a filter changed while a look is under way is looked at next
+        queue=False,  # a full queue of answers does not keep the log closed
         **_QUIET,
     )
     follow.change(lambda on: gr.Timer(active=on), follow, clock, queue=False, **_QUIET)
