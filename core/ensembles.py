@@ -37,7 +37,7 @@ class Plan:
     queries: int = 1024
     protocol: str = "strict"
     w_max: float = 0.5
-    allowance: str = "rolling"
+    allowance: str = "banked"
     whole_passes: int = 0  # more than 0 trains one more adapter on everything, for synthetic corpora only
     training: TrainingSettings = field(default_factory=TrainingSettings)
 

@@ -43,9 +43,13 @@ def train(
     queries: int = typer.Option(1024, help="How many tokens the budget is planned for."),
     passes: int = typer.Option(3, help="Passes over each part's text."),
     batch: int = typer.Option(2, help="Sequences in a training step; small parts need many small steps."),
+    rate: float = typer.Option(1e-3, help="The learning rate; high ones memorise."),
     layers: int = typer.Option(8, help="How many of the model's top layers learn."),
     rank: int = typer.Option(8, help="The rank of the adapters."),
     w_max: float = typer.Option(0.5, help="The most that a part may weigh in its own answer (Strict)."),
+    allowance: str = typer.Option(
+        "banked", help="How a part's budget is spread: rolling, even or banked (Strict)."
+    ),
     whole_passes: int = typer.Option(0, help="Also train one adapter on everything; synthetic corpora only."),
     synthetic: bool = typer.Option(False, help="Declare that nobody in the corpus exists."),
     user_column: str = typer.Option(None, help="The column with the user ids, if it is not found by itself."),
@@ -77,9 +81,13 @@ def train(
         queries=queries,
         protocol=protocol,
         w_max=w_max,
+        allowance=allowance,
         whole_passes=whole_passes,
         training=TrainingSettings(
-            passes=passes, batch=batch, shape=LoraShape(layers=layers, rank=rank, alpha=2.0 * rank)
+            passes=passes,
+            batch=batch,
+            learning_rate=rate,
+            shape=LoraShape(layers=layers, rank=rank, alpha=2.0 * rank),
         ),
     )
     if corpus == DEMO:

@@ -22,7 +22,7 @@ class TrainingSettings:
     passes: int = 3
     batch: int = 8
     length: int = 128
-    learning_rate: float = 3e-3
+    learning_rate: float = 1e-3  # on WikiText-2 the parts gain as much together as at 3e-3, and cost less
     warmup: float = 0.1
     weight_decay: float = 0.0
     clip: float = 1.0

@@ -12,7 +12,7 @@ all of it, and the 50-dimensional lower-case GloVe vectors instead of 300-dimens
 epsilons mean other things (words hardly move above 17), MDP also loses all capitals, and 145572, which lies
 outside this vocabulary, becomes a uniform number at every epsilon. The limit of no noise is measured too.
 
-    python -m tests.bench.smdp --data FOLDER [--tokens 10000] [--output assets/smdp.json]
+    python -m tests.bench.smdp --data FOLDER [--tokens 5000] [--output assets/smdp.json]
 """
 
 import argparse
@@ -183,7 +183,13 @@ def main() -> None:
     """Privatise, train, measure; a table, one line of JSON, and with --output a file and two pictures."""
     chosen = _arguments()
     public, vocabulary = embedded_model(), load_vocabulary(EMBEDDED, load_settings())
-    settings = TrainingSettings(passes=chosen.passes, shape=LoraShape(layers=chosen.layers), validation=0.0)
+    settings = TrainingSettings(
+        passes=chosen.passes,
+        batch=chosen.batch,
+        learning_rate=chosen.rate,
+        shape=LoraShape(layers=chosen.layers),
+        validation=0.0,
+    )
     effort = Effort(most_read=chosen.most_read, most_enumerated=0, references=chosen.references)
     secrets = canaries(chosen.canaries)
     text = planted(
@@ -233,13 +239,13 @@ def main() -> None:
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="the folder with {train,test}.raw.gz")
-    parser.add_argument(
-        "--tokens", type=int, default=10_000, help="text to privatise, in tokens of the model"
-    )
+    parser.add_argument("--tokens", type=int, default=5_000, help="text to privatise, in tokens of the model")
     parser.add_argument("--test-tokens", type=int, default=8_192)
     parser.add_argument("--epsilons", type=float, nargs="*", default=EPSILONS)
     parser.add_argument("--canaries", type=int, default=len(FORMS), choices=range(1, len(FORMS) + 1))
     parser.add_argument("--passes", type=int, default=3)
+    parser.add_argument("--batch", type=int, default=2)
+    parser.add_argument("--rate", type=float, default=3e-3, help="high enough to memorise ten copies")
     parser.add_argument("--layers", type=int, default=LoraShape().layers)
     parser.add_argument("--most-read", type=int, default=600, help="tokens of a search for an exact rank")
     parser.add_argument("--references", type=int, default=200, help="codes in a sampled rank")

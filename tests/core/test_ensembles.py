@@ -79,7 +79,7 @@ def test_the_manifest_names_model_partition_settings_and_budget(folder, public):
     assert manifest["partition"]["k"] == 3
     assert manifest["budget"] == {
         "epsilon": 2.0, "alpha": 2.0, "queries": 32, "protocol": "strict", "w_max": 0.5,
-        "allowance": "rolling",
+        "allowance": "banked",
     }  # fmt: skip
     assert KEY.hex() not in (folder / "manifest.json").read_text()
 

@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -101,12 +102,14 @@ def owned(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def fresh(tmp_path_factory: pytest.TempPathFactory) -> Fresh:
-    """Made once for all rehearsals; takes minutes."""
-    folder = tmp_path_factory.mktemp("fresh")
-    for parent in (folder, *folder.parents):
-        if parent.stat().st_uid == os.geteuid() and parent != Path("/"):
-            parent.chmod(parent.stat().st_mode | 0o055)
+def fresh() -> Iterator[Fresh]:
+    """Made once for all rehearsals; takes minutes. pytest's own folders are closed to user 1000."""
+    with tempfile.TemporaryDirectory(prefix="studio-rehearsal-") as name:
+        Path(name).chmod(0o755)
+        yield _made(Path(name))
+
+
+def _made(folder: Path) -> Fresh:
     # An interpreter in somebody's home cannot be read by user 1000; Debian's can.
     base = next(path for path in ("/usr/bin/python3", sys.executable) if Path(path).exists())
     if subprocess.run([base, "-m", "venv", folder / "venv"], capture_output=True, check=False).returncode:

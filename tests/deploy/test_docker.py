@@ -88,6 +88,7 @@ def test_the_image_runs_read_only_but_for_its_volume_and_is_healthy(
         script = health[-1].replace("7860", str(port))
         subprocess.run([fresh.python, "-c", script], check=True)
         page = browser.new_page()
+        page.set_default_timeout(120_000)
         page.goto(url)
         page.click("#generate")
         expect(page.locator("#verdict .notice.done")).to_be_visible(timeout=300_000)

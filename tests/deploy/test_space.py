@@ -48,6 +48,7 @@ def test_a_space_brings_its_models_in_sight_answers_and_refuses_private_text(
     command, environment = [str(fresh.python), "app.py"], space(fresh, port)
     with fresh.running(command, home, port, environment) as url:
         page = browser.new_page()
+        page.set_default_timeout(120_000)
         page.goto(url)
         expect(page.locator("#arriving .progress")).to_be_visible(timeout=60_000)  # not a blank screen
         expect(page.locator("#arriving .progress")).not_to_be_visible(timeout=900_000)
@@ -59,6 +60,7 @@ def test_a_space_brings_its_models_in_sight_answers_and_refuses_private_text(
     lasting = {"SUBMIX_DATABASE_URL": f"sqlite:///{home}/lasting.db"}
     with fresh.running(command, home, port, {**environment, **lasting}) as url:
         page = browser.new_page()
+        page.set_default_timeout(120_000)
         train_private_text(page, url, tmp_path)
         expect(page.locator("#training h2")).to_contain_text("Trained", timeout=600_000)
         page.close()
