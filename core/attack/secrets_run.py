@@ -171,7 +171,7 @@ class _SecretsRun:
             rows = [(t, bits, max(e.most for e in found), len(found)) for t, found, bits in self.exposures]
             sentences += verdicts.exposed(rows)
             bars = [BarData(t.words, b.value, b.low, b.high) for t, b, _, _ in rows]
-            bars.append(BarData("not memorised, on average", BASELINE))
+            bars.append(BarData("not memorised", BASELINE))
             most = max(row[2] for row in rows)
             pictures.append(Picture("Exposure of secrets of digits", "bits, on average", tuple(bars), most))
             notes += [WithLikelihoods(self.subject, target).meaning for target, _, _ in self.exposures]

@@ -56,18 +56,18 @@ def _wire_choices(demo: gr.Blocks, page: Layout, does: Handlers, token: gr.Brows
         page.subject, page.targets, page.amount, page.epsilon, page.template, page.copies, page.spread,
         page.text, page.others,
     ]  # fmt: skip
-    page.attack.change(does.choose, aimed, changed, js=_ACTED, **_LIGHT)
-    page.subject.change(does.choose, aimed, changed, **_LIGHT)
+    page.attack.change(does.choose_attack, aimed, changed, js=_ACTED, **_LIGHT)
+    page.subject.change(does.choose_attack, aimed, changed, **_LIGHT)
     timed = [page.attack.change, page.subject.change, page.targets.change, page.amount.change, tab.select]
     gr.on(
         [*timed, page.template.blur, page.text.blur, page.others.blur, token.change],
-        does.estimate,
+        does.time_attack,
         [token, *page.asked],
         page.estimate,
         trigger_mode="always_last",
         **_HEAVY,
     )
-    demo.load(does.greet, [token, *page.asked], page.estimate, **_HEAVY)
+    demo.load(does.greet_attack, [token, *page.asked], page.estimate, **_HEAVY)
     tab.select(does.names, None, page.subject, **_LIGHT)
     page.copy_settings.click(None, js=COPY_LINK)
 
@@ -75,21 +75,21 @@ def _wire_choices(demo: gr.Blocks, page: Layout, does: Handlers, token: gr.Brows
 def _wire_run(page: Layout, does: Handlers, kept: Stored, token: gr.BrowserState) -> None:
     buttons = [page.run, page.cancel]
     start = page.run.click(_busy, None, buttons, **_LIGHT)
-    ran = start.then(does.run, [token, *page.asked], [page.progress, page.result], **_HEAVY)
+    ran = start.then(does.run_attack, [token, *page.asked], [page.progress, page.result], **_HEAVY)
     ran.then(_idle, None, buttons, **_LIGHT)
-    ran.then(kept.refresh, token, [*page.kept, page.share, page.delete], **_LIGHT)
-    page.cancel.click(does.cancel, None, None, **_LIGHT)
+    ran.then(kept.list_kept, token, [*page.kept, page.share, page.delete], **_LIGHT)
+    page.cancel.click(does.cancel_attack, None, None, **_LIGHT)
     page.html.click(None, js=_DOWNLOAD % ("html", "text/html"))
     page.json.click(None, js=_DOWNLOAD % ("json", "application/json"))
 
 
 def _wire_kept(demo: gr.Blocks, page: Layout, kept: Stored, token: gr.BrowserState, tab: gr.Tab) -> None:
     shown = [*page.kept, page.share, page.delete]
-    gr.on([demo.load, tab.select, token.change], kept.refresh, token, shown, **_LIGHT)
-    page.open.click(kept.open, [token, page.chosen], [page.said, page.result], **_LIGHT)
-    page.share.click(kept.share, [token, page.chosen], shown, **_LIGHT)
-    page.delete.click(kept.delete, [token, page.chosen], shown, **_LIGHT)
-    page.revoke.click(kept.revoke, [token, page.link], shown, **_LIGHT)
+    gr.on([demo.load, tab.select, token.change], kept.list_kept, token, shown, **_LIGHT)
+    page.open.click(kept.open_kept, [token, page.chosen], [page.said, page.result], **_LIGHT)
+    page.share.click(kept.share_kept, [token, page.chosen], shown, **_LIGHT)
+    page.delete.click(kept.delete_kept, [token, page.chosen], shown, **_LIGHT)
+    page.revoke.click(kept.revoke_kept, [token, page.link], shown, **_LIGHT)
 
 
 def _address(page: Layout, studio: Studio) -> list[Field]:

@@ -52,7 +52,7 @@ class Handlers:
         self._opening = threading.Lock()
         self._opened: tuple[tuple[str, str], Subject] | None = None
 
-    def choose(
+    def choose_attack(
         self,
         attack: str,
         subject: str,
@@ -81,8 +81,7 @@ class Handlers:
             ),
             gr.update(
                 label=offer.amount,
-                minimum=offer.least,
-                maximum=offer.most,
+                info=f"{offer.least:,} to {offer.most:,}",
                 value=amount if fits else offer.usual,
             ),
             gr.update(
@@ -105,12 +104,12 @@ class Handlers:
         """What was trained here by now."""
         return gr.update(choices=[entry.name for entry in subjects(self.studio.settings)])
 
-    def greet(self, token: str, request: gr.Request, *values: Any) -> Any:
+    def greet_attack(self, token: str, request: gr.Request, *values: Any) -> Any:
         """The estimate for a page that opens on this panel; others wait until the panel is opened."""
         opened = (request.query_params or {}).get("panel") == "attack"
-        return self.estimate(token, *values) if opened else gr.skip()
+        return self.time_attack(token, *values) if opened else gr.skip()
 
-    def estimate(self, token: str, *values: Any) -> str:
+    def time_attack(self, token: str, *values: Any) -> str:
         """What the attack does and how long it takes, by a short trial once the model is in memory."""
         attack = str(values[0])
         try:
@@ -120,7 +119,7 @@ class Handlers:
         except StudioError as error:
             return estimate_html(attack, None, str(error))
 
-    def run(self, token: str, request: gr.Request, *values: Any) -> Iterator[tuple[Any, Any]]:
+    def run_attack(self, token: str, request: gr.Request, *values: Any) -> Iterator[tuple[Any, Any]]:
         """How far it is, and what was found so far; in the end the stored run."""
         try:
             asked = asked_from(values)
@@ -138,7 +137,7 @@ class Handlers:
         except StudioError as error:
             yield notice(str(error), kind="problem"), gr.skip()
 
-    def cancel(self, request: gr.Request) -> None:
+    def cancel_attack(self, request: gr.Request) -> None:
         """End what runs for this session; it says so itself and keeps what it has found."""
         running = self._running.get(session_of(request))
         if running is not None:

@@ -93,16 +93,12 @@ def build(entries: tuple[Entry, ...]) -> Layout:
             amount = gr.Number(
                 usual.usual,
                 precision=0,
-                minimum=usual.least,
-                maximum=usual.most,
                 label=usual.amount,
                 min_width=130,
                 elem_id="attack-amount",
             )
             epsilon = gr.Number(
                 usual_epsilon(FIRST, entries[0] if entries else None),
-                minimum=0.01,
-                maximum=10_000,
                 label="Epsilon",
                 min_width=130,
                 elem_id="attack-epsilon",
@@ -153,9 +149,7 @@ def _more() -> tuple[gr.Number, gr.Textbox, gr.Number, gr.Checkbox, gr.Textbox, 
         elem_id="attack-template",
     )
     with gr.Row():
-        copies = gr.Number(
-            8, precision=0, minimum=1, maximum=200, label="Copies of each", visible=False, min_width=130
-        )
+        copies = gr.Number(8, precision=0, label="Copies of each", visible=False, min_width=130)
         spread = gr.Checkbox(
             False,
             label="Spread over users",
@@ -166,7 +160,6 @@ def _more() -> tuple[gr.Number, gr.Textbox, gr.Number, gr.Checkbox, gr.Textbox, 
         seed = gr.Number(
             0,
             precision=0,
-            minimum=0,
             label="Seed",
             info="Of the experiment, never of the mechanism.",
             min_width=160,
@@ -194,12 +187,16 @@ def _kept() -> tuple[
         said = gr.HTML(elem_id="attack-said")
         stored = gr.HTML(elem_id="attack-runs")
         with gr.Row(visible=False, elem_id="attack-keeping") as keeping:
-            chosen = gr.Dropdown([], label="Run", filterable=False, elem_id="attack-chosen", scale=3)
+            chosen = gr.Dropdown(
+                [], label="Run", filterable=False, elem_id="attack-chosen", scale=3, min_width=260
+            )
             open_run = gr.Button("Open", elem_id="attack-open", min_width=90)
             share = gr.Button("Share by a link", elem_id="attack-share", min_width=130)
             delete = gr.Button("Delete", elem_id="attack-delete", min_width=90)
         links = gr.HTML(elem_id="attack-links", js_on_load=COPYING)
         with gr.Row(visible=False, elem_id="attack-sharing") as sharing:
-            link = gr.Dropdown([], label="Link", filterable=False, elem_id="attack-link", scale=3)
+            link = gr.Dropdown(
+                [], label="Link", filterable=False, elem_id="attack-link", scale=3, min_width=260
+            )
             revoke = gr.Button("Revoke", elem_id="attack-revoke", min_width=90)
     return stored, chosen, open_run, share, delete, keeping, links, link, revoke, sharing, said

@@ -27,7 +27,7 @@ class Stored:
     def __init__(self, studio: Studio, curators: Curators) -> None:
         self.studio, self.curators = studio, curators
 
-    def refresh(self, token: str, said: str = "") -> Shown:
+    def list_kept(self, token: str, said: str = "") -> Shown:
         """What is kept, as this reader may see it."""
         try:
             runs, links = self.runs(token), self.links(token)
@@ -35,14 +35,14 @@ class Stored:
             return self._page((), (), notice(str(error), kind="problem"), owner=False)
         return self._page(runs, links, said, owner=self.owns(token))
 
-    def open(self, token: str, run_id: str | None) -> tuple[str, Any]:
+    def open_kept(self, token: str, run_id: str | None) -> tuple[str, Any]:
         """What is said, and the run in the place of the newest result."""
         try:
             return "", run_html(self.run(token, run_id))
         except StudioError as error:
             return notice(str(error), kind="problem"), gr.skip()
 
-    def share(self, token: str, run_id: str | None, request: gr.Request) -> Shown:
+    def share_kept(self, token: str, run_id: str | None, request: gr.Request) -> Shown:
         """A new link to a run."""
 
         def make() -> str:
@@ -52,7 +52,7 @@ class Stored:
 
         return self._changed(token, "share", make, request)
 
-    def revoke(self, token: str, link: str | None, request: gr.Request) -> Shown:
+    def revoke_kept(self, token: str, link: str | None, request: gr.Request) -> Shown:
         """End a link."""
 
         def end() -> str:
@@ -64,7 +64,7 @@ class Stored:
 
         return self._changed(token, "revoke", end, request)
 
-    def delete(self, token: str, run_id: str | None, request: gr.Request) -> Shown:
+    def delete_kept(self, token: str, run_id: str | None, request: gr.Request) -> Shown:
         """Delete a run and its links."""
 
         def forget() -> str:
@@ -118,7 +118,7 @@ class Stored:
             outcome=outcome,
             duration_ms=(time.perf_counter() - started) * 1000,
         )
-        return self.refresh(token, said)
+        return self.list_kept(token, said)
 
     def _page(self, runs: tuple[Run, ...], links: tuple[Link, ...], said: str, *, owner: bool) -> Shown:
         titles = {run.id: label_of(run) for run in runs}

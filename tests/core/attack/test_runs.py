@@ -28,7 +28,7 @@ def a_run(**changes):
         findings=(Finding("extraction", NASTY, "secrets that came", 0.5, 0.2, 0.8, "share", 5, 10, NASTY),),
         pictures=(
             Picture(NASTY, "share", (BarData(NASTY, 0.5, 0.2, 0.8), BarData("b", 0.1, group="g")), 1.0),
-            Picture("lines", lines=(LineData(NASTY, ((0.0, 1.0), (2.0, 3.0)), band=((0.0, 2.0), (2.0, 4.0))),),
+            Picture("lines", lines=(LineData(NASTY, ((0.0, 1.0), (2.0, 3.0)), band=((0.0, 2.0), (2.0, 4)))),
                     x="x", y="y", x_log=False, y_limits=(0.0, 4.0)),
         ),
         verdict=(NASTY,),
