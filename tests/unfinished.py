@@ -1,8 +1,9 @@
 """Tests of what is still in the making: they are known to fail or not yet trusted, and say why."""
 
 UNFINISHED = {
-    "tests/core/context/test_detector.py": "the detector's head is not final",
-    "tests/core/context/test_evaluate.py": "the detector's head is not final and has no card",
+    "tests/core/context/test_evaluate.py::test_the_shipped_detector_is_good_enough": (
+        "held-out recall is below 95 %: the card says how far"
+    ),
 }
 
 

@@ -153,7 +153,8 @@ def card_sentences(card: Card) -> Iterator[str]:
     if card.cross_validated:
         again = card.cross_validated
         yield (
-            f"Cross-validated over training families: recall {again.recall.value:.1%} of {again.recall.of}, "
+            f"Cross-validated over training families, flagged from {again.threshold:.2f}: recall "
+            f"{again.recall.value:.1%} of {again.recall.of}, "
             f"false positives {again.false_positives.value:.1%} of {again.false_positives.of}."
         )
     yield "A sentence that it misses has no protection from what relies on it."
