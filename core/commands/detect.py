@@ -3,12 +3,15 @@
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from core.errors import InputError
 from core.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from core.context.train import TrainingPlan
 
 app = typer.Typer(help="Evaluate, train and teach the context detector.", no_args_is_help=True)
 
@@ -75,15 +78,20 @@ def train(
     *,
     folds: Annotated[int, typer.Option(help="Folds of families for the threshold.")] = 5,
     epochs: Annotated[int, typer.Option(help="Passes over the training sentences.")] = 3,
+    layers: Annotated[int, typer.Option(help="How many of the encoder's lower layers read.")] = 4,
+    rank: Annotated[int, typer.Option(help="The rank of the adapters.")] = 16,
     model: Annotated[
         str, typer.Option(help="Fine-tune this transformer instead, such as distilbert-base-uncased.")
     ] = "",
     name: Annotated[str, typer.Option(help="What to save the fine-tuned transformer under.")] = "",
 ) -> None:
     """Rebuild the shipped head from the written families, or fine-tune a transformer on them."""
+    from core.context.network import NetworkShape
+    from core.context.train import TrainingPlan
+
     settings = load_settings()
     if not model:
-        _rebuild(settings, folds, epochs)
+        _rebuild(settings, folds, TrainingPlan(NetworkShape(layers, rank), epochs=epochs))
         return
     from core.context.classifier import FineTuning, fine_tune
     from core.context.families import load_families
@@ -136,14 +144,11 @@ def show() -> None:
         typer.echo(name)
 
 
-def _rebuild(settings: Settings, folds: int, epochs: int) -> None:
+def _rebuild(settings: Settings, folds: int, plan: "TrainingPlan") -> None:
     from core.context.saved import HEAD
     from core.context.ship import rebuild
-    from core.context.train import TrainingPlan
 
-    built = rebuild(
-        settings, plan=TrainingPlan(epochs=epochs), folds=folds, said=lambda line: typer.echo(line, err=True)
-    )
+    built = rebuild(settings, plan=plan, folds=folds, said=lambda line: typer.echo(line, err=True))
     found = built.cross_validated
     typer.echo(
         f"Cross-validated over families: recall {found.recall.value:.1%}, "
