@@ -11,7 +11,7 @@ from app.components.markup import notice
 from app.components.theme import css_paths, theme
 from app.fetching import fetch_nothing
 from app.identity import Curators
-from app.panels import attack, corpora, curator, detect, log, predict, sanitize
+from app.panels import api, attack, corpora, curator, detect, log, predict, sanitize
 from app.reports import SharedReports
 from app.server import middleware
 from core.settings import Settings
@@ -46,6 +46,8 @@ def build_demo(studio: Studio) -> gr.Blocks:
                 fields += attack.build(demo, studio, curators, token, attack_tab)
             with gr.Tab("Log", id="log") as log_tab:
                 log.build(studio, curators, token, log_tab)
+            with gr.Tab("API", id="api") as api_tab:
+                api.build(demo, studio, api_tab)
         if studio.settings.curator_password is not None:
             curator.build(curators, token)
         remember_tab(predict_tab, "predict")
@@ -54,7 +56,8 @@ def build_demo(studio: Studio) -> gr.Blocks:
         remember_tab(detect_tab, "detect")
         remember_tab(attack_tab, "attack")
         remember_tab(log_tab, "log")
-        restore(demo, tabs, ["predict", "corpora", "sanitize", "detect", "attack", "log"], fields)
+        remember_tab(api_tab, "api")
+        restore(demo, tabs, ["predict", "corpora", "sanitize", "detect", "attack", "log", "api"], fields)
     demo.queue(max_size=studio.settings.queue_size, api_open=False, default_concurrency_limit=8)
     return demo
 
