@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from app.components.markup import escape
 
-STEPS = (0.25, 0.75, 1.25, 2.5)  # of the even pace, which has a step of its own
+STEPS = (0.5, 1.5, 3.5, 8.0)  # of the even pace; it has a step of its own, and so has a banked allowance
 
 # Arrow keys walk along tokens and marked words: a long text is one stop of the Tab key and not hundreds.
 SCRIPT = """

@@ -18,12 +18,12 @@ PACE = 0.002
     [
         (0.0, 0),
         (1e-9, 1),
-        (0.0004, 1),
-        (0.0006, 2),
-        (0.0014, 2),
-        (0.0021, 3),
-        (0.0039, 4),
-        (0.0050, 5),
+        (0.0009, 1),
+        (0.0011, 2),
+        (0.0021, 2),
+        (0.0058, 3),
+        (0.0100, 4),
+        (0.0170, 5),
         (9.0, 5),
     ],
 )
@@ -45,8 +45,8 @@ def test_tokens_without_a_shape_of_their_own_can_still_be_seen():
 
 
 def test_the_legend_has_the_scale_in_numbers():
-    assert "under 0.0005" in legend_html(PACE)
-    assert "under 0.0050" in legend_html(PACE)
+    assert "under 0.0010" in legend_html(PACE)
+    assert "under 0.0160" in legend_html(PACE)
 
 
 @pytest.mark.parametrize("payload", ALL)

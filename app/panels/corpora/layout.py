@@ -151,11 +151,8 @@ def _first_step() -> tuple[gr.File, Reads, gr.HTML, gr.Button, gr.Button]:
     with gr.Row():
         with gr.Column(scale=2, min_width=260):
             # No list of endings: Gradio would turn a file away by itself and leave it where it lies.
-            file = gr.File(
-                label="CSV, JSON Lines, Parquet, text, or a zip of text files",
-                height=150,
-                elem_id="corpus-file",
-            )
+            file = gr.File(label="Your file", height=150, elem_id="corpus-file")
+            gr.HTML('<p class="small">CSV, JSON Lines, Parquet, text, or a zip of text files.</p>')
         with gr.Column(scale=3, min_width=260):
             with gr.Row():
                 user = gr.Textbox(

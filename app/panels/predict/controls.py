@@ -97,9 +97,16 @@ def _terms(plan: Terms | Budget) -> TermControls:
             value=plan.protocol,
             label="Protocol",
             info="How the parts' answers become one law to draw from.",
+            scale=2,
+            min_width=260,
         ),
         gr.Number(
-            plan.epsilon, minimum=0.01, maximum=100, label="Epsilon", info="What each part may lose, in nats."
+            plan.epsilon,
+            minimum=0.01,
+            maximum=100,
+            label="Epsilon",
+            info="What each part may lose, in nats.",
+            min_width=140,
         ),
         gr.Number(
             plan.alpha,
@@ -107,6 +114,7 @@ def _terms(plan: Terms | Budget) -> TermControls:
             maximum=64,
             label="Alpha",
             info="The Renyi order; above 2 there is a figure for one user.",
+            min_width=140,
         ),
         gr.Number(
             plan.queries,
@@ -115,6 +123,7 @@ def _terms(plan: Terms | Budget) -> TermControls:
             precision=0,
             label="Queries",
             info="How many tokens the budget is planned for.",
+            min_width=140,
         ),
         gr.Slider(
             0.05,
@@ -123,6 +132,8 @@ def _terms(plan: Terms | Budget) -> TermControls:
             step=0.05,
             label="Largest weight",
             info="The most a part may weigh in its own answer (Strict).",
+            scale=2,
+            min_width=260,
         ),
     )
 

@@ -20,6 +20,12 @@ VISITOR = (
 CURATOR = "You are the curator, so the meter is exact. Visitors see the nominal budget and the public count."
 NO_CORPUS_LINE = "The public model never saw anybody's private text, so its answers spend no budget."
 
+_SPREAD = {
+    "even": "the same allowance for every token",
+    "rolling": "what is left spread evenly over the tokens to come",
+    "banked": "what cheap tokens save banked for the ones that need it",
+}
+
 
 class Look(NamedTuple):
     """The pieces that follow from the corpus and from who is looking."""
@@ -93,14 +99,16 @@ def _in_force(view: View) -> str:
     state = view.state
     terms = (
         f"In force: {state.protocol}, epsilon {state.epsilon:g} at Renyi order {state.alpha:g}, planned for "
-        f"{state.queries:,} queries over {state.parts} parts, largest weight {state.w_max:g}."
+        f"{state.queries:,} queries over {state.parts} parts"
     )
+    if state.protocol == "strict":
+        terms += f", largest weight {state.w_max:g}, {_SPREAD.get(state.allowance, state.allowance)}"
     fixed = (
         "Fixed since the budget was opened. Nobody is in this corpus, so it may be started over."
         if view.synthetic
         else "Fixed since the budget was opened: what was released about a private corpus stays released."
     )
-    return _lead(f"{terms} {fixed}")
+    return _lead(f"{terms}. {fixed}")
 
 
 def _lead(text: str) -> str:
