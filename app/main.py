@@ -6,7 +6,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 
 from app.address import SCRIPT, remember_tab, restore
-from app.components import header, ribbon
+from app.components import header, ribbon, tour
 from app.components.markup import notice
 from app.components.theme import css_paths, theme
 from app.fetching import fetch_nothing
@@ -69,7 +69,7 @@ def launch_options(settings: Settings, *, share: bool = False) -> dict[str, Any]
         "server_port": settings.port or None,
         "theme": theme(),
         "css_paths": css_paths(),
-        "head": SCRIPT + ribbon.SCRIPT,
+        "head": SCRIPT + ribbon.SCRIPT + tour.SCRIPT,
         "footer_links": ["api", "settings"],
         "max_file_size": f"{settings.max_upload_mb}mb",
         "app_kwargs": {"middleware": [Middleware(SharedReports, settings=settings), *middleware(settings)]},

@@ -4,6 +4,7 @@ from typing import Any
 
 import gradio as gr
 
+from app.components import tour
 from app.components.markup import notice
 from app.components.progress import progress_html
 from core.studio import Studio
@@ -15,7 +16,8 @@ def build(demo: gr.Blocks, studio: Studio) -> None:
     """Name and purpose, and the arrival of the models for whoever opens the page before they are there."""
     gr.HTML(
         '<header id="header"><h1>SubMix Studio</h1>'
-        "<p>Language models that learned from private text, without giving it away.</p></header>",
+        "<p>Language models that learned from private text, without giving it away.</p>"
+        f"{tour.BUTTON}</header>",
         elem_id="studio-header",
     )
     arriving = gr.HTML(elem_id="arriving", visible=False)
