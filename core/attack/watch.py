@@ -13,6 +13,8 @@ Item = TypeVar("Item")
 class AttackCancelled(StudioError):
     """The attack was ended on request; what it had found so far is kept."""
 
+    code = "cancelled"
+
     def __init__(self) -> None:
         super().__init__("The attack was cancelled; what it had found by then is kept.")
 

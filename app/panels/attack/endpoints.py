@@ -9,6 +9,7 @@ from gradio.events import api
 
 from app.panels.attack.handlers import Handlers, session_of
 from app.panels.attack.stored import Stored
+from app.refusal import refusal
 from core.attack.menu import Asked
 from core.attack.report import report_html
 from core.errors import InputError, StudioError
@@ -138,4 +139,4 @@ def _sentences() -> Iterator[None]:
     try:
         yield
     except StudioError as error:
-        raise gr.Error(str(error), print_exception=False) from error
+        raise refusal(error) from error

@@ -6,6 +6,7 @@ import gradio as gr
 from gradio.events import api
 
 from app.panels.detect.handlers import Handlers
+from app.refusal import refusal
 from core.context.asked import find, known_detector
 from core.context.detector import SHIPPED
 from core.context.export import record
@@ -40,7 +41,7 @@ def build(does: Handlers) -> None:
                 chosen = known_detector(detector, does.studio.settings)
                 found = find(text, chosen.at(threshold) if threshold else chosen)
         except StudioError as error:
-            raise gr.Error(str(error), print_exception=False) from error
+            raise refusal(error) from error
         return {
             "sentences": [record(each) for each in found.sentences if each.flagged or not only_flagged],
             "count": len(found.sentences),

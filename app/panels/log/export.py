@@ -7,6 +7,7 @@ from pathlib import Path
 
 import gradio as gr
 
+from app.refusal import refusal
 from core.errors import StudioError
 from core.store import Event, EventFilter, ExportFormat, export
 from core.studio import Studio
@@ -23,7 +24,7 @@ def written(form: ExportFormat, studio: Studio, query: EventFilter, curator: boo
                 events = studio.store.log.stream(**query)
                 file.writelines(export(events if curator else _without_costs(events), form))
         except StudioError as error:
-            raise gr.Error(str(error), print_exception=False) from error
+            raise refusal(error) from error
         yield str(path)
 
 
