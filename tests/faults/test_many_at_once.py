@@ -99,7 +99,7 @@ def ask(client: Client, prompt: str, top_k: int, seen: Seen) -> str | None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(60 * MINUTES + 900)
+@pytest.mark.timeout(60 * MINUTES + 1800)
 def test_32_clients_share_one_server(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     settings = Settings(_env_file=None, data_dir=tmp_path / "data", model=EMBEDDED, queue_size=QUEUE)
     entry = find_ensemble(settings, "demo")

@@ -10,7 +10,7 @@ import gradio as gr
 
 from app.components.markup import notice
 
-WAITING = "Waiting for a turn: other answers are being drawn."
+WAITING = "Waiting for the first token: other answers may be ahead of this one."
 BUSY = "This answer did not begin: too many are waiting here, or the connection broke. Try again in a moment."
 STOPPED = "Stopped. What was drawn until then is paid for; nothing is given back."
 
