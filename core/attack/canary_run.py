@@ -6,7 +6,7 @@ below (`core.attack.audit`).
 """
 
 import random
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -84,7 +84,7 @@ def plant_by_coins(corpus: Corpus, plan: CanaryPlan, seed: int) -> Planted:
     included = tuple(rng.random() < 0.5 for _ in canaries)
     while all(included) or not any(included):
         included = tuple(rng.random() < 0.5 for _ in canaries)
-    small = _some_users(corpus, plan, rng)
+    small = _some_users(corpus, plan, rng, seed)
     chosen = [canary for canary, coin in zip(canaries, included, strict=True) if coin]
     return Planted(plant(small, chosen, copies=plan.copies, rng=rng, among=plan.among), canaries, included)
 
@@ -291,17 +291,28 @@ def _findings(result: _Result, canaries: int) -> list[Finding]:
     ]  # fmt: skip
 
 
-def _some_users(corpus: Corpus, plan: CanaryPlan, rng: random.Random) -> Corpus:
-    """Whole users until the number of documents is reached, and at least as many users as there are parts."""
-    fewest = 2 * plan.split.parts * (2 if plan.split.halves else 1)
+def _some_users(corpus: Corpus, plan: CanaryPlan, rng: random.Random, seed: int) -> Corpus:
+    """Whole users until the number of documents is reached and nobody's part is empty; all, if need be."""
     users = list(corpus.users)
     rng.shuffle(users)
     kept: set[str] = set()
     count = 0
     for user in users:
-        if count >= plan.documents and len(kept) >= fewest:
+        if count >= plan.documents and _fills(_of_users(corpus, kept), plan.split, seed):
             break
         kept.add(user)
         count += len(corpus.by_user[user])
-    documents = tuple(document for document in corpus.documents if document.user in kept)
-    return replace(corpus, documents=documents)
+    return _of_users(corpus, kept)
+
+
+def _of_users(corpus: Corpus, users: Collection[str]) -> Corpus:
+    return replace(corpus, documents=tuple(each for each in corpus.documents if each.user in users))
+
+
+def _fills(corpus: Corpus, split: Split, seed: int) -> bool:
+    """Whether every part (and half) has somebody in it."""
+    try:
+        partition_corpus(corpus, split.parts, key=split_key(seed), halves=split.halves)
+    except InputError:
+        return False
+    return True

@@ -16,12 +16,11 @@ from core.studio import Studio
 
 # Light handlers pass the queue by, so that a full queue does not keep the page waiting.
 _LIGHT: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
-_HEAVY: dict[str, Any] = {
-    "api_visibility": "private",
-    "show_progress": "hidden",
-    "concurrency_id": "attack",
-    "concurrency_limit": 2,
-}
+# What an attack can be aimed at changes while a request waits: values are checked by our own code, which has
+# a sentence for each, and not against the choices that a page had at the time.
+_RAW: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden", "preprocess": False}
+_RUN: dict[str, Any] = {**_RAW, "concurrency_id": "attack", "concurrency_limit": 2}
+_TIME: dict[str, Any] = {**_RAW, "concurrency_id": "attack-time", "concurrency_limit": 1}
 # The reports are already in the browser: the file is made there, and the server keeps no copy.
 _DOWNLOAD = """() => {
   const found = document.querySelector("#attack-result .attack-file[data-form='%s']");
@@ -56,8 +55,8 @@ def _wire_choices(demo: gr.Blocks, page: Layout, does: Handlers, token: gr.Brows
         page.subject, page.targets, page.amount, page.epsilon, page.template, page.copies, page.spread,
         page.text, page.others,
     ]  # fmt: skip
-    page.attack.change(does.choose_attack, aimed, changed, js=_ACTED, **_LIGHT)
-    page.subject.change(does.choose_attack, aimed, changed, **_LIGHT)
+    page.attack.change(does.choose_attack, aimed, changed, js=_ACTED, queue=False, **_RAW)
+    page.subject.change(does.choose_attack, aimed, changed, queue=False, **_RAW)
     timed = [page.attack.change, page.subject.change, page.targets.change, page.amount.change, tab.select]
     gr.on(
         [*timed, page.template.blur, page.text.blur, page.others.blur, token.change],
@@ -65,9 +64,9 @@ def _wire_choices(demo: gr.Blocks, page: Layout, does: Handlers, token: gr.Brows
         [token, *page.asked],
         page.estimate,
         trigger_mode="always_last",
-        **_HEAVY,
+        **_TIME,
     )
-    demo.load(does.greet_attack, [token, *page.asked], page.estimate, **_HEAVY)
+    demo.load(does.greet_attack, [token, *page.asked], page.estimate, **_TIME)
     tab.select(does.names, None, page.subject, **_LIGHT)
     page.copy_settings.click(None, js=COPY_LINK)
 
@@ -75,7 +74,7 @@ def _wire_choices(demo: gr.Blocks, page: Layout, does: Handlers, token: gr.Brows
 def _wire_run(page: Layout, does: Handlers, kept: Stored, token: gr.BrowserState) -> None:
     buttons = [page.run, page.cancel]
     start = page.run.click(_busy, None, buttons, **_LIGHT)
-    ran = start.then(does.run_attack, [token, *page.asked], [page.progress, page.result], **_HEAVY)
+    ran = start.then(does.run_attack, [token, *page.asked], [page.progress, page.result], **_RUN)
     ran.then(_idle, None, buttons, **_LIGHT)
     ran.then(kept.list_kept, token, [*page.kept, page.share, page.delete], **_LIGHT)
     page.cancel.click(does.cancel_attack, None, None, **_LIGHT)
@@ -96,12 +95,13 @@ def _address(page: Layout, studio: Studio) -> list[Field]:
     """The settings in the address; texts and formats are never there."""
     kinds = {*TITLES, "model", *(kind for name in ATTACKS for kind in offered_targets(name, None))}
     fields: list[Field] = [
-        ChoiceField("attack", page.attack, lambda: ATTACKS),
         ChoiceField("attacked", page.subject, lambda: [entry.name for entry in subjects(studio.settings)]),
         ManyField("targets", page.targets, lambda: kinds),
         AddressField("attack_amount", page.amount, 1, 50_000, whole=True),
         AddressField("attack_epsilon", page.epsilon, 0.01, 10_000),
         AddressField("attack_seed", page.seed, 0, 2**31 - 1, whole=True),
+        # The last: what follows a change of the attack reads the others as the address has set them.
+        ChoiceField("attack", page.attack, lambda: ATTACKS),
     ]
     for field in fields:
         remember(field)

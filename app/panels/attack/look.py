@@ -31,7 +31,7 @@ def progress_html(reached: Reached) -> str:
 
 def estimate_html(attack: str, seconds: float | None, problem: str = "") -> str:
     """What the attack does, and how long it will take here."""
-    said = escape(ATTACKS[attack].says)
+    said = escape(ATTACKS[attack].says) if attack in ATTACKS else ""
     if problem:
         return f'<p class="attack-says">{said}</p>{notice(problem, kind="problem")}'
     if seconds is None:

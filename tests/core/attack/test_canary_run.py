@@ -12,8 +12,9 @@ from core.attack.exposure import Effort
 from core.attack.extraction import Question
 from core.attack.secrets_run import SecretsPlan, demo_questions, prepare_secrets
 from core.attack.targets import target_of
-from core.attack.trained import Split
+from core.attack.trained import Split, split_key
 from core.attack.watch import AttackCancelled, Watch
+from core.corpus.partition import partition_corpus
 from core.errors import InputError
 from tests.core.attack.notes import MEMORISING, corpus_of, notes
 
@@ -46,6 +47,14 @@ def test_about_half_of_the_canaries_are_planted_and_all_copies_lie_with_one_user
     assert len(owners) == 4
     assert plant_by_coins(corpus, PLAN, seed=4) == planted
     assert len({canary.prefix for canary in planted.canaries}) == 8
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_as_many_users_are_taken_as_leave_no_part_empty(seed):
+    plan = replace(PLAN, documents=2, split=Split(parts=4, halves=True))
+    planted = plant_by_coins(corpus_of(notes(60, seed=2)), plan, seed)
+    partition_corpus(planted.corpus, 4, key=split_key(seed), halves=True)
+    assert len(planted.corpus.users) < 60
 
 
 def test_the_corpus_itself_is_not_changed():

@@ -1,0 +1,146 @@
+"""Attack as people meet it: stored and live runs, links, reports, settings in the address."""
+
+import json
+import re
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from core.attack.storage import list_runs, save_run
+from tests.app.test_attack_panel import a_run
+from tests.browser.conftest import PASSWORD
+
+LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
+
+
+def open_attack(open_page, path: str = "/?panel=attack", **look) -> Page:
+    page = open_page(path, **look)
+    page.wait_for_selector("#attack-run", state="visible")
+    return page
+
+
+def unfold(page: Page) -> None:
+    page.get_by_role("button", name="Stored runs and shared reports").click()
+    expect(page.locator("#attack-runs")).to_be_visible()
+
+
+def serious(page: Page) -> list[str]:
+    page.wait_for_timeout(300)
+    return [
+        f"{violation['id']}: {node['html'][:150]}"
+        for violation in Axe().run(page).response["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+
+
+@pytest.mark.parametrize(("size", "scheme"), LOOKS)
+def test_a_stored_run_opens_with_verdict_pictures_and_numbers_in_every_look(
+    open_page, served, screenshot, size, scheme
+):
+    save_run(served.studio.settings, a_run(created="2099-01-02T03:04:05+00:00"))
+    page = open_attack(open_page, size=size, scheme=scheme)
+    unfold(page)
+    page.click("#attack-open")
+    expect(page.locator(".attack-verdict")).to_contain_text("reads 9 of 10 secrets")
+    expect(page.locator("#attack-result .chart title")).to_have_text("Secrets", use_inner_text=False)
+    expect(page.locator("#attack-result table")).to_contain_text("0 of 10")
+    screenshot(page, f"attack-{size}-{scheme}")
+    assert serious(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+
+
+def test_a_live_attack_says_what_it_takes_shows_progress_and_is_stored(open_page, served):
+    before = len(list_runs(served.studio.settings))
+    page = open_attack(open_page, "/?panel=attack&attack=stop&attack_amount=12")
+    expect(page.locator("#attack-amount input")).to_have_value("12")
+    expect(page.locator("#attack-estimate")).to_contain_text("Takes", timeout=60_000)
+    page.click("#attack-run")
+    expect(page.locator("#attack-progress .progress")).to_be_visible()
+    expect(page.locator(".attack-verdict")).to_contain_text("On SubMix as the paper has it", timeout=120_000)
+    expect(page.locator(".attack-verdict")).to_contain_text("The attack fails")
+    expect(page.locator("#attack-run")).to_be_enabled()
+    assert len(list_runs(served.studio.settings)) == before + 1
+
+
+def test_a_cancelled_attack_says_so_and_keeps_what_it_has(open_page, served):
+    page = open_attack(open_page, "/?panel=attack&attack=stop&attack_amount=500")
+    expect(page.locator("#attack-amount input")).to_have_value("500")
+    page.click("#attack-run")
+    expect(page.locator("#attack-progress .progress")).to_be_visible()
+    page.click("#attack-cancel")
+    expect(page.locator("#attack-result")).to_contain_text("was cancelled", timeout=60_000)
+    expect(page.locator("#attack-run")).to_be_enabled()
+    assert list_runs(served.studio.settings)[0].status in ("cancelled", "finished")
+
+
+def test_the_address_holds_the_settings_and_a_click_takes_the_attacks_own(open_page):
+    page = open_attack(open_page, "/?panel=attack&attack=audit&targets=strict,pmixed&attack_amount=400")
+    expect(page.locator("#attack-amount input")).to_have_value("400")
+    expect(page.get_by_label("PMixED", exact=True)).to_be_checked()
+    expect(page.locator("#attack-subject")).to_be_hidden()
+    page.get_by_label("The STOP attack").check()
+    expect(page.locator("#attack-amount input")).to_have_value("40")
+    expect(page).to_have_url(re.compile("attack=stop"))
+    page.get_by_label("Plant canaries and train").check()
+    page.get_by_role("button", name="More settings").click()
+    expect(page.locator("#attack-template")).to_be_visible()
+    page.fill("#attack-template input, #attack-template textarea", "Zanzibar {digits:4}")
+    page.locator("#attack-settings").click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert "attack=canaries" in link
+    assert "Zanzibar" not in link
+
+
+def test_the_curator_shares_a_report_copies_its_link_and_revokes_it(open_page, served, browser):
+    save_run(served.studio.settings, a_run(created="2099-02-02T03:04:05+00:00"))
+    page = open_attack(open_page)
+    unfold(page)
+    expect(page.locator("#attack-share")).to_be_hidden()
+    page.get_by_role("button", name="Curator").click()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.click("#attack-share")
+    page.locator(".attack-copy").first.click()
+    link = page.evaluate("navigator.clipboard.readText()")
+    assert re.fullmatch(re.escape(served.url) + r"/report/[A-Za-z0-9_-]{43}", link)
+    stranger = browser.new_context().new_page()
+    stranger.goto(link)
+    expect(stranger.locator(".verdict")).to_contain_text("reads 9 of 10 secrets")
+    assert serious(stranger) == []
+    assert serious(page) == []
+    page.click("#attack-revoke")
+    expect(page.locator("#attack-said")).to_contain_text("revoked")
+    stranger.goto(link)
+    expect(stranger.locator("body")).to_contain_text("leads nowhere")
+    stranger.context.close()
+
+
+def test_the_report_is_downloaded_as_html_and_as_json(open_page, served, tmp_path):
+    run = save_run(served.studio.settings, a_run(created="2099-03-02T03:04:05+00:00"))
+    page = open_attack(open_page)
+    unfold(page)
+    page.click("#attack-open")
+    expect(page.locator(".attack-verdict")).to_be_visible()
+    for button, name in (("#attack-html", "html"), ("#attack-json", "json")):
+        with page.expect_download() as waiting:
+            page.click(button)
+        path = tmp_path / waiting.value.suggested_filename
+        waiting.value.save_as(path)
+        assert path.suffix == f".{name}"
+        text = path.read_text(encoding="utf-8")
+        assert "<!doctype html>" in text if name == "html" else json.loads(text)["id"] == run.id
+
+
+@pytest.mark.slow
+def test_the_default_run_shows_the_difference(open_page, screenshot):
+    page = open_attack(open_page)
+    page.click("#attack-run")
+    expect(page.locator("#attack-result .attack-head")).to_be_visible(timeout=290_000)
+    sentences = page.locator(".attack-verdict p").all_inner_texts()
+    found = re.match(r"With no protection the attacker reads (\d+) of 10 secrets", sentences[0])
+    assert found
+    assert int(found.group(1)) >= 6
+    assert sentences[1] == "Under Strict at epsilon 2: none of 10, interval 0 to 26 %."
+    screenshot(page, "attack-default")
