@@ -15,12 +15,11 @@ from time import perf_counter, process_time
 from core.attack.attackers import WithLikelihoods
 from core.attack.conduct import conduct
 from core.attack.listing import enumerate_all
+from core.attack.menu import Asked, prepare
 from core.attack.search import best_first
-from core.attack.secrets_run import demo_questions, prepare_secrets
 from core.attack.spelling import spell
-from core.attack.targets import WHOLE, chosen, open_subject, target_of, targets_of
+from core.attack.targets import WHOLE, target_of
 from core.attack.trained import Split, encode, memorise, quick_training
-from core.catalogue import SHIPPED
 from core.corpus.canaries import CanaryFormat
 from core.lm.finetune import AdapterData
 from core.lm.public import PublicModel
@@ -31,7 +30,6 @@ from tests.bench.timing import report
 FORM = CanaryFormat("The code for the red locker is {digits:6}")
 CODE = 482913
 SLICE = 2_000  # candidates whose enumeration is timed
-TARGETS = ("whole", "strict", "ensemble", "public")
 
 
 def rank(public: PublicModel, passes: int) -> tuple[dict[str, float], dict[str, float], dict[str, object]]:
@@ -72,9 +70,7 @@ def default_run(public: PublicModel) -> dict[str, object]:
     begun, cpu = perf_counter(), process_time()
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(_env_file=None, data_dir=Path(folder))
-        subject = open_subject(SHIPPED, public)
-        targets = chosen(targets_of(subject.manifest), TARGETS)
-        prepared = prepare_secrets(subject, targets, demo_questions(), limits=settings, seed=0)
+        prepared = prepare(Asked(), settings, lambda: public)
         run = conduct(settings, prepared)
     for sentence in run.outcome.verdict:
         print(f"  {sentence}")
