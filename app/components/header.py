@@ -7,6 +7,7 @@ import gradio as gr
 from app.components import tour
 from app.components.markup import notice
 from app.components.progress import progress_html
+from core.arrival import Arrival
 from core.studio import Studio
 
 _LOOK_SECONDS = 1.0
@@ -24,7 +25,7 @@ def build(demo: gr.Blocks, studio: Studio) -> None:
     clock = gr.Timer(_LOOK_SECONDS, active=False)
 
     def look() -> tuple[Any, Any]:
-        shown = arriving_html(studio)
+        shown = arriving_html(studio.arrival, ready=studio.ready)
         return gr.update(value=shown, visible=bool(shown)), gr.Timer(active=bool(shown))
 
     quiet: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
@@ -32,11 +33,11 @@ def build(demo: gr.Blocks, studio: Studio) -> None:
     clock.tick(look, None, [arriving, clock], **quiet)
 
 
-def arriving_html(studio: Studio) -> str:
+def arriving_html(arrival: Arrival, *, ready: bool) -> str:
     """What is under way, nothing once all is there, or why it did not come."""
-    step = studio.arrival.step
+    step = arrival.step
     if step is not None:
         return progress_html(step.share, f"{step.doing}. Look around meanwhile", step.seconds_left)
-    if studio.arrival.problem and not studio.ready:
-        return notice(studio.arrival.problem, kind="problem")
+    if arrival.problem and not ready:
+        return notice(arrival.problem, kind="problem")
     return ""

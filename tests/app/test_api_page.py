@@ -80,10 +80,8 @@ def test_the_tools_run(served, filled):
         async with streamable_http_client(address) as (read, write, _), ClientSession(read, write) as session:
             await session.initialize()
             for name, given in filled.items():
-                call = re.fullmatch(
-                    r'answer = await session.call_tool\("(\w+)", (.*)\)', as_tool(name, given)
-                )
-                answer = await session.call_tool(call[1], ast.literal_eval(call[2]))
+                called, values = CALL.findall(as_tool(name, given))[0]
+                answer = await session.call_tool(called, ast.literal_eval(values))
                 assert not answer.isError, (name, answer.content)
                 answers[name] = str(answer.content)
         return answers

@@ -24,34 +24,32 @@ def test_a_step_tells_how_far_it_is_and_ends():
 
 
 def test_everything_missing_is_brought_in_order_with_words_for_each(tmp_path, monkeypatch):
-    arrival, said = Arrival(), []
+    arrival, brought, said = Arrival(), [], []
 
     def bring(carrier, cache_dir, progress):
         progress(1, 2)
-        said.append((carrier, arrival.step.doing))
+        brought.append(carrier)
+        said.append(arrival.step.doing)
 
     monkeypatch.setattr("core.arrival.bring", bring)
     monkeypatch.setattr("core.arrival.prepare_embedded", lambda settings: said.append(arrival.step.doing))
     bring_all(Settings(_env_file=None, cache_dir=tmp_path), arrival)
-    assert [each[0] for each in said if isinstance(each, tuple)] == list(CARRIERS)
+    assert brought == list(CARRIERS)
     assert said[1].startswith("The language model is made ready")
     assert arrival.step is None
 
 
-class Waiting:
-    """What the header looks at."""
-
-    def __init__(self, ready: bool) -> None:
-        self.arrival, self.ready = Arrival(), ready
-
-
 def test_a_model_that_does_not_come_is_a_sentence_on_the_page():
-    studio = Waiting(ready=False)
-    assert arriving_html(studio) == ""
-    with pytest.raises(ModelUnavailable), studio.arrival.going(Step("The language model arrives")):
-        assert "The language model arrives" in arriving_html(studio)
-        assert "aria-valuenow" not in arriving_html(studio)  # how far it is, nobody knows yet
-        raise ModelUnavailable("The index cannot be reached.")
-    assert "The index cannot be reached." in arriving_html(studio)
-    studio.ready = True
-    assert arriving_html(studio) == ""
+    arrival = Arrival()
+    assert arriving_html(arrival, ready=False) == ""
+
+    def fail() -> None:
+        with arrival.going(Step("The language model arrives")):
+            assert "The language model arrives" in arriving_html(arrival, ready=False)
+            assert "aria-valuenow" not in arriving_html(arrival, ready=False)  # how far it is, nobody knows
+            raise ModelUnavailable("The index cannot be reached.")
+
+    with pytest.raises(ModelUnavailable):
+        fail()
+    assert "The index cannot be reached." in arriving_html(arrival, ready=False)
+    assert arriving_html(arrival, ready=True) == ""

@@ -15,9 +15,10 @@ def build(demo: gr.Blocks, studio: Studio, tab: gr.Tab) -> None:
 
     def show(request: gr.Request) -> str:
         info: dict[str, Any] = demo.get_api_info()  # type: ignore[assignment]
-        address = str(request.request.base_url).rstrip("/").removesuffix("/gradio_api")
-        known = [each for each in demo.fns.values() if each.fn]
-        said = {str(each.api_name): get_function_description(each.fn)[1] for each in known}
+        address = str(request.request.base_url if request.request else "").rstrip("/")
+        said = {
+            str(each.api_name): get_function_description(each.fn)[1] for each in demo.fns.values() if each.fn
+        }
         return endpoints_html(info["named_endpoints"], said, address, studio.settings.calls_per_minute)
 
     tab.select(show, None, page, queue=False, api_visibility="private", show_progress="hidden")

@@ -151,7 +151,8 @@ def session_of(request: gr.Request) -> str:
 def _timeline(store: Store, query: EventFilter) -> str:
     until = datetime.now(UTC)
     since = query.get("since") or store.log.first(**query) or until
-    return timeline_svg(store.log.counts(BINS, **{**query, "since": since, "until": until}), since, until)
+    stretch: EventFilter = {**query, "since": since, "until": until}
+    return timeline_svg(store.log.counts(BINS, **stretch), since, until)
 
 
 def _budgets(store: Store) -> list[Budget]:

@@ -8,7 +8,7 @@ from sqlalchemy import insert, text
 
 from core.errors import StudioError
 from core.settings import Settings
-from core.store import LogUnavailable, Store, open_store
+from core.store import EventFilter, LogUnavailable, Store, open_store
 from core.store.tables import EVENTS
 from tests.core.store.budgets import open_ward
 
@@ -104,9 +104,9 @@ def test_counts_put_every_event_into_its_stretch_of_time(store: Store):
     begin = datetime(2026, 5, 1, tzinfo=UTC)
     for minute, panel in ((0, "predict"), (1, "predict"), (29, "log"), (30, "log"), (59, "log")):
         store.log.record(session="s", panel=panel, action="a", started=begin + timedelta(minutes=minute))
-    hour = {"since": begin, "until": begin + timedelta(hours=1)}
+    hour: EventFilter = {"since": begin, "until": begin + timedelta(hours=1)}
     assert store.log.counts(2, **hour) == {"predict": [2, 0], "log": [1, 2]}
-    assert store.log.counts(4, panel="log", **hour) == {"log": [0, 1, 1, 1]}
+    assert store.log.counts(4, **{**hour, "panel": "log"}) == {"log": [0, 1, 1, 1]}
     assert store.log.first(panel="log") == begin + timedelta(minutes=29)
     assert store.log.count(session_begins="s") == 5
     assert store.log.count(session_begins="%") == 0
