@@ -106,7 +106,8 @@ def test_counts_put_every_event_into_its_stretch_of_time(store: Store):
         store.log.record(session="s", panel=panel, action="a", started=begin + timedelta(minutes=minute))
     hour: EventFilter = {"since": begin, "until": begin + timedelta(hours=1)}
     assert store.log.counts(2, **hour) == {"predict": [2, 0], "log": [1, 2]}
-    assert store.log.counts(4, **{**hour, "panel": "log"}) == {"log": [0, 1, 1, 1]}
+    of_the_log: EventFilter = {**hour, "panel": "log"}
+    assert store.log.counts(4, **of_the_log) == {"log": [0, 1, 1, 1]}
     assert store.log.first(panel="log") == begin + timedelta(minutes=29)
     assert store.log.count(session_begins="s") == 5
     assert store.log.count(session_begins="%") == 0
