@@ -5,6 +5,7 @@ import json
 import re
 from html.parser import HTMLParser
 from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
@@ -232,8 +233,8 @@ def test_cadp_on_text_of_ones_own_is_for_the_curator_alone(served):
     jobs = CadpJobs(served.studio.settings, served.studio.public)
     does = TrainingHandlers(Handlers(served.studio, curators), jobs)
     request = SimpleNamespace(session_hash="x")
-    usual = ("dp-sgd", 8.0, 5, 0.5, "shipped", None, 0.5, request)
-    for token in ("", "guessed", None):
+    usual: tuple[Any, ...] = ("dp-sgd", 8.0, 5, 0.5, "shipped", None, 0.5, request)
+    for token in ("", "guessed"):
         assert "by the curator" in html.unescape(does.train_cadp(token, "upload", *usual))
     assert "Choose one" in html.unescape(does.train_cadp("", "demo", "magic", *usual[1:]))
     assert "5 to 100" in html.unescape(does.train_cadp("", "demo", "cadp", 8.0, 500, *usual[3:]))

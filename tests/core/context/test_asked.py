@@ -12,6 +12,7 @@ from core.context.deciding import deciding_words
 from core.context.detector import Detector
 from core.context.export import export
 from core.context.lesson import read_lesson, typed
+from core.context.scorer import HeadScorer
 from core.context.taught_file import read_taught, taught_bytes
 from core.context.teach import teach
 from core.errors import InputError
@@ -95,6 +96,7 @@ def test_a_taught_detector_travels_in_a_file_and_scores_the_same(tiny, tmp_path)
     texts = ["The heron nests by the third weir.", "It rains."]
     assert (again.score(texts) == taught.score(texts)).all()
     assert again.threshold == 0.3
+    assert isinstance(again.scorer, HeadScorer)
     assert again.scorer.head.about.taught == (1, 0)
     assert (tiny.score(texts) != again.score(texts)).any()
 
