@@ -78,11 +78,11 @@ def server(settings: Settings) -> Iterator[tuple[str, psutil.Process]]:
 def ask(client: Client, prompt: str, top_k: int, seen: Seen) -> str | None:
     """One answer, or None where the queue was full."""
     job = client.submit(prompt, top_k=top_k, length=LENGTH, corpus=CORPUS, api_name="/generate")
-    arrived, outputs = [], [("", {"tokens": 0, "public": 0})]
+    arrived: list[float] = []
     try:
-        for output in job:
-            arrived.append(time.perf_counter())
-            outputs.append(output)
+        while not job.done():  # iterating over a job that was refused would never end
+            arrived += [time.perf_counter()] * (len(job.outputs()) - len(arrived))
+            time.sleep(0.005)
         job.result()
     except (QueueError, AppError) as error:
         if "full" not in str(error).lower():
@@ -90,7 +90,7 @@ def ask(client: Client, prompt: str, top_k: int, seen: Seen) -> str | None:
         with seen.lock:
             seen.full += 1
         return None
-    text, account = outputs[-1]
+    text, account = (job.outputs() or [("", {"tokens": 0, "public": 0})])[-1]
     with seen.lock:
         seen.answers += 1
         seen.debited += account["tokens"] - account["public"]
