@@ -97,7 +97,7 @@ def _wire_text(page: Layout, does: Handlers) -> None:
         concurrency_id="undo",
         concurrency_limit=2,
     )
-    attack.then(_idle, None, buttons, **_LIGHT)
+    _give_back(attack, buttons)
     page.give_up.click(does.stop, None, None, **_LIGHT)
 
 
@@ -110,8 +110,14 @@ def _wire_files(page: Layout, does: Handlers, files: FileHandlers) -> None:
         [page.file_said, page.file_download, page.file],
         **_HEAVY,
     )
-    written.then(_idle, None, buttons, **_LIGHT)
+    _give_back(written, buttons)
     page.cancel_file.click(does.stop, None, None, **_LIGHT)
+
+
+def _give_back(work: Any, buttons: list[Any]) -> None:
+    """The buttons as they were, also where the queue was full: Gradio calls `then` only after success."""
+    work.then(_idle, None, buttons, **_LIGHT)
+    work.failure(_idle, None, buttons, **_LIGHT)
 
 
 def _busy() -> tuple[Any, Any]:
