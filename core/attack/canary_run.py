@@ -19,15 +19,14 @@ from core.attack.conduct import Find, Prepared, Step
 from core.attack.exposure import BASELINE, SMALL, Effort, Exposure, exposure, summary
 from core.attack.extraction import Extraction, Question, ask_for_secrets
 from core.attack.intervals import Interval
-from core.attack.private_training import KINDS as PRIVATE
 from core.attack.private_training import Protection, title_of, train_privately
 from core.attack.runs import BarData, Finding, Outcome, Picture
 from core.attack.search import log_likelihood
 from core.attack.spelling import Spelling, spell
-from core.attack.targets import TITLES, Subject, Target, target_of
+from core.attack.targets import PRIVATE_TRAININGS, TITLES, Subject, Target, target_of
 from core.attack.trained import Split, quick_training, split_key, train_subject
 from core.attack.watch import Watch
-from core.corpus.canaries import WORDS, Canary, CanaryFormat, plant
+from core.corpus.canaries import TEMPLATE, WORDS, Canary, CanaryFormat, plant
 from core.corpus.documents import Corpus
 from core.corpus.partition import partition_corpus
 from core.errors import InputError
@@ -45,7 +44,7 @@ MOST_CANARIES = len(WORDS)
 class CanaryPlan:
     """What is planted and how it is trained. `#` in the template is another word for every canary."""
 
-    template: str = "The code for the # locker is {digits:4}."
+    template: str = TEMPLATE
     canaries: int = 16
     copies: int = 8
     among: Literal["one", "spread"] = "one"
@@ -102,7 +101,7 @@ def prepare_canaries(
     training = 2.0 * tokens * plan.training.passes / 150.0  # tokens a second on two cores, about
     steps = [Step(training, work.trains)]
     for kind in plan.targets:
-        if kind in PRIVATE:
+        if kind in PRIVATE_TRAININGS:
             steps.append(Step(0.6 * training, work.trains_privately(kind)))
         steps.append(Step(0.2 * training, work.attacks(kind)))
     return Prepared(
@@ -156,10 +155,12 @@ class _CanaryRun:
         """Refuse a corpus that is too small for its parts before time is spent on it."""
         split = self.plan.split
         for kind in self.plan.targets:
-            if kind in PRIVATE:
+            if kind in PRIVATE_TRAININGS:
                 title_of(kind, self.plan.protection)
             elif kind not in TITLES:
-                raise InputError(f"A target is one of {', '.join((*TITLES, *PRIVATE))} (it is {kind!r}).")
+                raise InputError(
+                    f"A target is one of {', '.join((*TITLES, *PRIVATE_TRAININGS))} (it is {kind!r})."
+                )
         if "submix" in self.plan.targets and not split.halves:
             raise InputError("SubMix needs two halves of each part; train halves, or leave it out.")
         partition_corpus(self.planted.corpus, split.parts, key=split_key(self.seed), halves=split.halves)

@@ -5,8 +5,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from core.attack.conduct import Prepared
-from core.attack.private_training import KINDS as PRIVATE
-from core.attack.targets import TITLES, Subject, Target, chosen, open_subject, target_of, targets_of
+from core.attack.targets import (
+    PRIVATE_TRAININGS,
+    TITLES,
+    Subject,
+    Target,
+    chosen,
+    open_subject,
+    target_of,
+    targets_of,
+)
 from core.catalogue import Entry, list_ensembles
 from core.errors import InputError
 from core.lm.public import PublicModel
@@ -149,7 +157,7 @@ def offered_targets(attack: str, entry: Entry | None) -> dict[str, str]:
         )
     kinds: tuple[str, ...] = ()
     if attack == "canaries":
-        kinds = ("whole", "ensemble", "strict", "submix", "pmixed", "public", *PRIVATE)
+        kinds = ("whole", "ensemble", "strict", "submix", "pmixed", "public", *PRIVATE_TRAININGS)
     elif attack == "codes":
         kinds = ("submix", "strict", "pmixed")
     elif attack == "audit":

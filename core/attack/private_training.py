@@ -7,7 +7,7 @@ or by CADP on the sequences that the context detector flags.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.attack.targets import ALONE, Subject, Target
+from core.attack.targets import ALONE, PRIVATE_TRAININGS, Subject, Target
 from core.attack.trained import encode
 from core.attack.watch import SILENT, AttackCancelled, Watch
 from core.context.flags import Mechanism
@@ -21,7 +21,6 @@ from core.settings import Settings
 
 SANITISED = ("mdp", "smdp")
 BY_GRADIENT: tuple[Mechanism, ...] = ("cadp", "dp-sgd")
-KINDS = (*SANITISED, *BY_GRADIENT)
 _NAMES = {"mdp": "MDP text", "smdp": "SMDP text", "cadp": "CADP", "dp-sgd": "DP-SGD"}
 
 
@@ -36,8 +35,8 @@ class Protection:
 
 def title_of(kind: str, protection: Protection) -> str:
     """The target as a report names it."""
-    if kind not in KINDS:
-        raise InputError(f"A private training is one of {', '.join(KINDS)} (it is {kind!r}).")
+    if kind not in PRIVATE_TRAININGS:
+        raise InputError(f"A private training is one of {', '.join(PRIVATE_TRAININGS)} (it is {kind!r}).")
     if kind in SANITISED:
         return f"training on {_NAMES[kind]} at word epsilon {protection.word_epsilon:g}"
     return f"training by {_NAMES[kind]} at epsilon {protection.epsilon:g}"

@@ -15,6 +15,7 @@ from core.predict import PROTOCOLS
 from core.predict.terms import planned_terms
 from core.store.budget import MAX_QUERIES, Terms
 
+PRIVATE_TRAININGS = ("mdp", "smdp", "cadp", "dp-sgd")  # protected as they were trained
 WHOLE = "whole"  # the adapter of that name in an ensemble, and the target that it is
 PUBLIC = "public"
 ALONE = "model"  # a folder with one adapter: trained on sanitised text, by CADP or by DP-SGD

@@ -11,6 +11,8 @@ from typing import Literal
 from core.corpus.documents import Corpus, Document
 from core.errors import InputError
 
+TEMPLATE = "The code for the # locker is {digits:4}."  # `#` is another word for every canary
+
 MAX_CANDIDATES = 10**12
 MAX_HOLE = 40
 SOURCE = "canary"

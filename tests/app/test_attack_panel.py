@@ -2,6 +2,7 @@
 
 import json
 import re
+from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
@@ -31,7 +32,7 @@ def a_run(**changes) -> Run:
         ("With no protection the attacker reads 9 of 10 secrets.",),
         ("Only tokens were seen.",),
     )
-    values = {
+    values: dict[str, Any] = {
         "id": "", "attack": "secrets", "subject": "notes", "synthetic": True, "seed": 3, "outcome": outcome,
         "created": "2026-01-02T03:04:05+00:00", "seconds": 12.0, "settings": {"temperature": "0.5"},
     }  # fmt: skip

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import gradio as gr
 
 from app.panels.attack.look import EMPTY
-from core.attack.canary_run import CanaryPlan
 from core.attack.menu import ATTACKS, offered_targets, usual_epsilon, usual_targets
 from core.catalogue import Entry
+from core.corpus.canaries import TEMPLATE
 
 FIRST = "secrets"
 # The list of links is drawn by the server; its buttons copy the whole address, which the browser knows.
@@ -141,7 +141,7 @@ def _aim(entries: tuple[Entry, ...]) -> tuple[gr.Dropdown, gr.CheckboxGroup]:
 
 def _more() -> tuple[gr.Number, gr.Textbox, gr.Number, gr.Checkbox, gr.Textbox, gr.Textbox]:
     template = gr.Textbox(
-        CanaryPlan.template,
+        TEMPLATE,
         label="Format of the canaries",
         info="Holes: {digits:4}, {letters:3}, {words:2}. # is another word for every canary.",
         max_lines=1,

@@ -89,6 +89,7 @@ def test_the_likelihood_of_a_protocol_is_the_chance_of_the_transcript_under_it(s
     tokens = encode(subject, members[1])[:10]
     target = target_of(subject.manifest, kind)
     attacker = WithLikelihoods(subject, target)
+    assert target.terms is not None
     protocol, ensemble = (
         protocol_under(target.terms),
         Ensemble(subject.public, subject.stack.select(subject.parts)),

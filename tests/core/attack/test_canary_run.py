@@ -41,10 +41,10 @@ def test_about_half_of_the_canaries_are_planted_and_all_copies_lie_with_one_user
         assert len(owners) == 4 * included
         assert len(set(owners)) <= 1
     spread = plant_by_coins(corpus, replace(PLAN, among="spread"), seed=4)
-    owners = {
+    holders = {
         d.user for d in spread.corpus.documents if d.text == spread.canaries[spread.included.index(True)].text
     }
-    assert len(owners) == 4
+    assert len(holders) == 4
     assert plant_by_coins(corpus, PLAN, seed=4) == planted
     assert len({canary.prefix for canary in planted.canaries}) == 8
 
@@ -155,7 +155,7 @@ def test_the_default_run_asks_and_ranks_every_target(subject, members, settings)
     run = conduct(settings, ready, watch=Watch(lambda reached: shares.append(reached.share)))
     assert shares == sorted(shares)
     came = {each.target: each for each in run.outcome.findings if each.attack == "extraction"}
-    assert came["no protection"].count > came["public model"].count
+    assert (came["no protection"].count or 0) > (came["public model"].count or 0)
     assert "queries paid for" in came["Strict at epsilon 2"].note
     assert run.outcome.verdict[0].startswith("With no protection the attacker reads")
     assert "1.44 bits" in run.outcome.verdict[-1]

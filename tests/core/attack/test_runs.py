@@ -24,12 +24,12 @@ NASTY = '<script>alert(1)</script> ${x} {{7*7}} & "q"'
 
 
 def a_run(**changes):
+    line = LineData(NASTY, ((0.0, 1.0), (2.0, 3.0)), band=((0.0, 2.0), (2.0, 4.0)))
     outcome = Outcome(
         findings=(Finding("extraction", NASTY, "secrets that came", 0.5, 0.2, 0.8, "share", 5, 10, NASTY),),
         pictures=(
             Picture(NASTY, "share", (BarData(NASTY, 0.5, 0.2, 0.8), BarData("b", 0.1, group="g")), 1.0),
-            Picture("lines", lines=(LineData(NASTY, ((0.0, 1.0), (2.0, 3.0)), band=((0.0, 2.0), (2.0, 4)))),
-                    x="x", y="y", x_log=False, y_limits=(0.0, 4.0)),
+            Picture("lines", lines=(line,), x="x", y="y", x_log=False, y_limits=(0.0, 4.0)),
         ),
         verdict=(NASTY,),
         notes=(NASTY,),
