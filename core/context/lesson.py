@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from core.context.asked import read_text
-from core.context.teach import MOST
 from core.errors import InputError
 
+MOST = 500  # sentences in a lesson
 _YES = {"1", "true", "yes", "y", "sensitive"}
 _NO = {"0", "false", "no", "n", "harmless"}
 _ENDINGS = (".csv", ".jsonl")

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from core.context.detector import Detector
 from core.context.head import Floats, Head
+from core.context.lesson import MOST
 from core.context.scorer import HeadScorer
 from core.errors import InputError, ModelUnavailable
 
 FEATURES = "training.safetensors"
-MOST = 500
 _LONGEST = 2_000
 _WEIGHTS = (5.0, 20.0, 80.0, 320.0)
 _PULL = 1.0  # how strongly the unit is held to the shipped one
