@@ -1,7 +1,7 @@
 # `make run` starts the application, `make test` tests it; both make what they need first.
 PYTHON ?= python3
 BIN := .venv/bin
-BENCHES := start accounting decode scale train
+BENCHES := start accounting decode scale train predict sanitize detect cadp_step attack
 
 .PHONY: run test test-all bench assets lint format models browser clean
 

@@ -78,7 +78,7 @@ def clicked(url: str, times: int = 5) -> list[float]:
 
 
 def main() -> None:
-    """Print the figures as JSON."""
+    """Print a small table and one line of JSON."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings(_env_file=None, data_dir=Path(folder), port=0)
         with serve(settings) as served:
@@ -89,7 +89,11 @@ def main() -> None:
             seconds = clicked(served.url)
             figures = {**measure(studio, corpus), "click_to_token_s": median(seconds)}
             figures["click_to_token_slowest_s"] = max(seconds)
-            print(json.dumps({name: round(value, 4) for name, value in figures.items()}, indent=2))
+    for name, value in figures.items():
+        print(f"  {name:<28} {value:10.4f}")
+    print(
+        json.dumps({"bench": "predict", "ratios": {name: round(value, 4) for name, value in figures.items()}})
+    )
 
 
 if __name__ == "__main__":
