@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import gradio
@@ -54,7 +55,8 @@ def printed_by(example: str, url: str) -> list:
     code = re.search(rf"```python\n({example}.*?)```", README, re.DOTALL).group(1)
     printed: list = []
     run = {"print": lambda *said: printed.append(said if len(said) > 1 else said[0])}
-    exec(code.replace("http://127.0.0.1:7860", url), run)
+    with ThreadPoolExecutor(1) as apart:  # a thread has no event loop yet, whatever ran here before
+        apart.submit(exec, code.replace("http://127.0.0.1:7860", url), run).result()
     return printed
 
 

@@ -81,7 +81,7 @@ def test_a_training_is_found_again_after_a_reload_stopped_and_discarded(
 ):
     page = open_page("/?panel=corpora")
     sign_in(page)
-    upload(page, write(tmp_path / "long.jsonl", 60, 200))
+    upload(page, write(tmp_path / "long.jsonl", 60, 1500))  # still at it after a reload and a picture
     page.click("#train")
     expect(page.locator("#training-stop")).to_be_visible()
     page.reload()
