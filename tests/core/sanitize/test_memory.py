@@ -21,7 +21,7 @@ print(json.dumps({"peak": peak, "words": report.words, "perturbed": report.pertu
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["txt", "csv"])
 def test_a_large_file_needs_little_memory(tmp_path, kind):
-    rows = 1_150_000
+    rows = 1_170_000
     path, output = tmp_path / f"large.{kind}", tmp_path / f"out.{kind}"
     with path.open("w") as file:
         file.write("text\n" if kind == "csv" else "notes\n")
@@ -30,7 +30,7 @@ def test_a_large_file_needs_little_memory(tmp_path, kind):
             file.write(
                 f"Note {number} says that the patient slept well and had tea and soup in the evening.\n"
             )
-    assert path.stat().st_size > 95 * 2**20
+    assert path.stat().st_size >= 100_000_000
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, str(path), str(output)], capture_output=True, text=True, check=True
     )
