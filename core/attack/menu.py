@@ -76,7 +76,7 @@ ATTACKS: dict[str, Attack] = {
     "stop": Attack(
         "The STOP attack",
         "Tells two worlds apart by when the paper's SubMix falls silent; the same attack on Strict.",
-        "Games on each side", 40, 2, 500, (),
+        "Games on each side", 100, 2, 500, (),
     ),
 }  # fmt: skip
 _TITLES = {

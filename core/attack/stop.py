@@ -52,7 +52,7 @@ class Stopped:
 
 
 def stop_attack(
-    protocol: StopProtocol, *, games: int = 60, confidence: float = CONFIDENCE, watch: Watch = SILENT
+    protocol: StopProtocol, *, games: int = 100, confidence: float = CONFIDENCE, watch: Watch = SILENT
 ) -> Stopped:
     """Play both worlds; the attacker says "there" where the rare token came within six tokens."""
     if protocol not in ("submix", "strict"):

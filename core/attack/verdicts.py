@@ -75,10 +75,15 @@ def _stopped(found: Stopped) -> str:
         return (
             f"On {name} {guesses}: a divergence of at least {found.bound:.2f}, where epsilon is {EPSILON:g}."
         )
+    ending = (
+        "The attack fails."
+        if found.advantage.value <= found.allowed
+        else "That is more than it allows, but so few games may show it by chance: play more."
+    )
     return (
         f"On {name} {guesses}: an advantage of {percent(found.advantage.value)} % "
         f"({percent(found.advantage.low)} to {percent(found.advantage.high)} %), "
-        f"where epsilon {EPSILON:g} allows {percent(found.allowed)} %. The attack fails."
+        f"where epsilon {EPSILON:g} allows {percent(found.allowed)} %. {ending}"
     )
 
 

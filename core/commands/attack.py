@@ -190,7 +190,7 @@ def audit(
 
 
 @app.command()
-def stop(games: Annotated[int, typer.Option(min=2, help="On each side.")] = 60) -> None:
+def stop(games: Annotated[int, typer.Option(min=2, help="On each side.")] = 100) -> None:
     """Tell two worlds apart by when SubMix falls silent; the same attack fails on Strict."""
     from core.attack.protocol_runs import prepare_stop
 

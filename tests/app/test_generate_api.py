@@ -27,9 +27,13 @@ def ask(client, prompt, temperature=1.0, top_k=0, top_p=1.0, length=8):
 
 
 def test_an_answer_has_text_and_streams_piece_by_piece(client):
-    job = client.submit("The night nurse", 1.0, 0, 1.0, 12, api_name="/generate")
-    final, _ = job.result()
-    pieces = [text for text, _ in job.outputs()]
+    pieces: list[str] = []
+    for _ in range(5):  # a random model may end at once: one time in 300, and five times in a row never
+        job = client.submit("The night nurse", 1.0, 0, 1.0, 12, api_name="/generate")
+        final, _ = job.result()
+        pieces = [text for text, _ in job.outputs()]
+        if len(pieces) > 1:
+            break
     assert final
     assert len(pieces) > 1
     assert all(later.startswith(earlier) for earlier, later in pairwise(pieces))
@@ -84,6 +88,6 @@ def test_a_lone_surrogate_sent_over_http_gets_a_sentence(served):
     body = b'{"data": ["half \\ud800 pair", 1.0, 0, 1.0, 4, "", ""]}'
     json = {"content-type": "application/json"}
     asked = httpx.post(f"{served.url}/gradio_api/call/generate", content=body, headers=json)
-    answer = httpx.get(f"{served.url}/gradio_api/call/generate/{asked.json()['event_id']}", timeout=60)
+    answer = httpx.get(f"{served.url}/gradio_api/call/generate/{asked.json()['event_id']}")
     assert "invalid character at position 6" in answer.text
     assert "Traceback" not in answer.text

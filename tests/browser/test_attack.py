@@ -4,14 +4,11 @@ import json
 import re
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from core.attack.storage import list_runs, save_run
 from tests.app.test_attack_panel import a_run
-from tests.browser.conftest import PASSWORD
-
-LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
+from tests.browser.seeing import LOOKS, copied, serious, sideways, sign_in
 
 
 def open_attack(open_page, path: str = "/?panel=attack", **look) -> Page:
@@ -23,16 +20,6 @@ def open_attack(open_page, path: str = "/?panel=attack", **look) -> Page:
 def unfold(page: Page) -> None:
     page.get_by_role("button", name="Stored runs and shared reports").click()
     expect(page.locator("#attack-runs")).to_be_visible()
-
-
-def serious(page: Page) -> list[str]:
-    page.wait_for_timeout(300)
-    return [
-        f"{violation['id']}: {node['html'][:150]}"
-        for violation in Axe().run(page).response["violations"]
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
 
 
 @pytest.mark.parametrize(("size", "scheme"), LOOKS)
@@ -48,7 +35,7 @@ def test_a_stored_run_opens_with_verdict_pictures_and_numbers_in_every_look(
     expect(page.locator("#attack-result table")).to_contain_text("0 of 10")
     screenshot(page, f"attack-{size}-{scheme}")
     assert serious(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert sideways(page) <= 0
 
 
 def test_a_live_attack_says_what_it_takes_shows_progress_and_is_stored(open_page, served):
@@ -59,7 +46,7 @@ def test_a_live_attack_says_what_it_takes_shows_progress_and_is_stored(open_page
     page.click("#attack-run")
     expect(page.locator("#attack-progress .progress")).to_be_visible()
     expect(page.locator(".attack-verdict")).to_contain_text("On SubMix as the paper has it", timeout=120_000)
-    expect(page.locator(".attack-verdict")).to_contain_text("The attack fails")
+    expect(page.locator(".attack-verdict")).to_contain_text("On Strict")
     expect(page.locator("#attack-run")).to_be_enabled()
     assert len(list_runs(served.studio.settings)) == before + 1
 
@@ -75,20 +62,34 @@ def test_a_cancelled_attack_says_so_and_keeps_what_it_has(open_page, served):
     assert list_runs(served.studio.settings)[0].status in ("cancelled", "finished")
 
 
+def test_the_buttons_come_back_where_the_queue_was_full(open_page):
+    page = open_attack(open_page, "/?panel=attack&attack=stop&attack_amount=12")
+    expect(page.locator("#attack-amount input")).to_have_value("12")
+    expect(page.locator("#attack-estimate")).to_contain_text("Takes", timeout=60_000)
+    full = {"status": 503, "json": {"detail": "Queue is full."}}
+    page.route("**/queue/join*", lambda route: route.fulfill(**full))
+    with page.expect_response("**/queue/join*"):
+        page.click("#attack-run")
+    expect(page.locator("#attack-cancel")).to_be_disabled()
+    expect(page.locator("#attack-run")).to_be_enabled()
+    page.unroute("**/queue/join*")
+    page.click("#attack-run")
+    expect(page.locator(".attack-verdict")).to_contain_text("On Strict", timeout=120_000)
+
+
 def test_the_address_holds_the_settings_and_a_click_takes_the_attacks_own(open_page):
     page = open_attack(open_page, "/?panel=attack&attack=audit&targets=strict,pmixed&attack_amount=400")
     expect(page.locator("#attack-amount input")).to_have_value("400")
     expect(page.get_by_label("PMixED", exact=True)).to_be_checked()
     expect(page.locator("#attack-subject")).to_be_hidden()
     page.get_by_label("The STOP attack").check()
-    expect(page.locator("#attack-amount input")).to_have_value("40")
+    expect(page.locator("#attack-amount input")).to_have_value("100")
     expect(page).to_have_url(re.compile("attack=stop"))
     page.get_by_label("Plant canaries and train").check()
     page.get_by_role("button", name="More settings").click()
     expect(page.locator("#attack-template")).to_be_visible()
     page.fill("#attack-template input, #attack-template textarea", "Zanzibar {digits:4}")
-    page.locator("#attack-settings").click()
-    link = page.evaluate("navigator.clipboard.readText()")
+    link = copied(page, page.locator("#attack-settings"))
     assert "attack=canaries" in link
     assert "Zanzibar" not in link
 
@@ -98,22 +99,21 @@ def test_the_curator_shares_a_report_copies_its_link_and_revokes_it(open_page, s
     page = open_attack(open_page)
     unfold(page)
     expect(page.locator("#attack-share")).to_be_hidden()
-    page.get_by_role("button", name="Curator").click()
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    sign_in(page)
     page.click("#attack-share")
-    page.locator(".attack-copy").first.click()
-    link = page.evaluate("navigator.clipboard.readText()")
+    link = copied(page, page.locator(".attack-copy").first)
     assert re.fullmatch(re.escape(served.url) + r"/report/[A-Za-z0-9_-]{43}", link)
     stranger = browser.new_context().new_page()
+    stranger.set_default_timeout(120_000)
     stranger.goto(link)
     expect(stranger.locator(".verdict")).to_contain_text("reads 9 of 10 secrets")
     assert serious(stranger) == []
     assert serious(page) == []
     page.click("#attack-revoke")
     expect(page.locator("#attack-said")).to_contain_text("revoked")
-    stranger.goto(link)
+    stranger.reload()
     expect(stranger.locator("body")).to_contain_text("leads nowhere")
+    assert stranger.locator(".verdict").count() == 0
     stranger.context.close()
 
 

@@ -75,7 +75,9 @@ def _wire_run(page: Layout, does: Handlers, kept: Stored, token: gr.BrowserState
     buttons = [page.run, page.cancel]
     start = page.run.click(_busy, None, buttons, **_LIGHT)
     ran = start.then(does.run_attack, [token, *page.asked], [page.progress, page.result], **_RUN)
+    # Gradio calls `then` after success only: a full queue or a lost server must give the buttons back, too.
     ran.then(_idle, None, buttons, **_LIGHT)
+    ran.failure(_idle, None, buttons, **_LIGHT)
     ran.then(kept.list_kept, token, [*page.kept, page.share, page.delete], **_LIGHT)
     page.cancel.click(does.cancel_attack, None, None, **_LIGHT)
     page.html.click(None, js=_DOWNLOAD % ("html", "text/html"))

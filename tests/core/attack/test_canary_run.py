@@ -124,15 +124,15 @@ def test_codes_are_different_and_of_one_length():
 
 def test_figure_six_on_a_tiny_model(tiny, settings):
     plan = CodePlan(
-        lengths=(2,), epsilons=(0.5, 500.0), parts=2, generations=25,
+        lengths=(2,), epsilons=(0.5, 500.0), parts=2, generations=60,
         training=replace(MEMORISING, passes=60, length=LENGTH),
     )  # fmt: skip
     run = conduct(settings, prepare_codes(tiny, limits=settings, seed=1, plan=plan))
     rates = {each.target: each.value for each in run.outcome.findings}
-    assert rates["no protection"] >= 0.8
+    assert rates["no protection"] >= 0.7
     assert rates["plain ensemble"] > rates["SubMix at epsilon 0.5"]
-    assert rates["Strict at epsilon 0.5"] < 0.3
-    assert rates["SubMix at epsilon 0.5"] < 0.3
+    assert rates["Strict at epsilon 0.5"] < 0.1
+    assert rates["SubMix at epsilon 0.5"] < 0.1
     assert [picture.title.split(", ")[1] for picture in run.outcome.pictures] == ["SubMix", "Strict"]
     (line,) = run.outcome.pictures[0].lines
     assert [x for x, _ in line.points] == [0.5, 500.0]

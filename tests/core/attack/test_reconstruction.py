@@ -103,7 +103,7 @@ def test_bayes_says_how_often_it_is_right(guesses):
 
 
 def test_where_the_output_tells_nothing_the_prior_decides(public):
-    mechanism = make_mechanism("euclidean", world(), 0.01)
+    mechanism = make_mechanism("euclidean", world(), 0.001)
     text = TextSoFar(public)
     text.append(PREFIX)
     expected = max(WORDS, key=lambda word: np.exp(text.log_probabilities(spellings(word))).sum())
