@@ -103,8 +103,8 @@ def test_the_audit_comes_near_epsilon_where_the_account_is_tight():
     assert played.bound > 0.4 * EPSILON
 
 
-# A mistake of the prediction engine, the world that shows it, and as many games as show it all but surely: the
-# draws are the system's own, and a bound that stays below the nominal has a chance under 1e-6.
+# A mistake of the prediction engine, the world that shows it, and as many games as show it all but surely:
+# the draws are the system's own, and a bound that stays below the nominal has a chance under 1e-6.
 CAUGHT = {
     "w_max not enforced": ("a part that would say it all", 10_000),
     "one-sided loss": ("a token that the part never says", 6_000),

@@ -9,7 +9,6 @@ from core.attack.protocol_runs import prepare_stop
 from core.attack.stop import ALPHA, EPSILON, Stopped, StopProtocol, _advantage, stop_attack
 from core.errors import InputError
 
-
 GAMES = 100  # a right build fails here less than once in 10^6 runs; nothing is seeded, for nothing can be
 
 
