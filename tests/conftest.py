@@ -1,6 +1,8 @@
 """Fixtures for all rings: settings in temporary folders, tiny real models."""
 
+import inspect
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -9,11 +11,24 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # Some virtual machines advertise AMX and then refuse its instructions; oneDNN would use them for bf16.
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE_BF16")
 
+import httpx
 import pytest
 
 from core.settings import Settings
 from tests.tiny import make_model
 from tests.unfinished import reason
+
+# A machine that is busy answers late, which is no fault. httpx, and gradio_client on it, wait 5 seconds.
+_usual = inspect.signature(httpx.get).parameters["timeout"].default
+_usual.connect = _usual.read = _usual.write = _usual.pool = 240.0
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_uploads(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Uploads are named by their content, so two processes of tests would share and delete them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("uploads")))
+        yield
 
 
 @pytest.fixture

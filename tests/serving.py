@@ -5,6 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
+from gradio import networking
+
 from app.main import build_demo, launch_options
 from core.settings import Settings
 from core.studio import Studio
@@ -24,7 +27,10 @@ def serve(settings: Settings) -> Iterator[Served]:
     """Serve a studio as app.py does, and close it."""
     studio = Studio(settings)
     demo = build_demo(studio)
-    server, url, _ = demo.launch(prevent_thread_lock=True, **launch_options(settings))
+    with pytest.MonkeyPatch.context() as patch:
+        # Gradio gives up on its own page after 3 seconds; on a busy machine it may take longer.
+        patch.setattr(networking, "url_ok", lambda url: True)
+        server, url, _ = demo.launch(prevent_thread_lock=True, **launch_options(settings))
     routes = tuple(sorted(set(_paths(server.routes))))
     try:
         yield Served(url.rstrip("/"), studio, routes)

@@ -63,7 +63,7 @@ def printed_by(example: str, url: str) -> list:
 def test_the_api_example_runs(studio):
     quote, *steps, budget = printed_by("from gradio_client", studio.url)
     assert 0.0 < quote <= 2.0
-    assert len(steps) > 1
+    assert steps  # one at least: a tiny model may end its answer with its first token
     assert steps[-1][0].startswith(steps[0][0])
     assert steps[-1][1]["tokens"] == budget["used"] == len(steps)
     assert steps[-1][1]["cost"] <= quote

@@ -26,10 +26,10 @@ class Caller:
         handler = self.handlers[name]
         body = {"fn_index": handler["id"], "data": data, "session_hash": self.session}
         if not handler["queue"]:
-            return httpx.post(f"{self.url}/gradio_api/run/predict", json=body, timeout=120).json()
-        httpx.post(f"{self.url}/gradio_api/queue/join", json=body, timeout=60).raise_for_status()
+            return httpx.post(f"{self.url}/gradio_api/run/predict", json=body, timeout=240).json()
+        httpx.post(f"{self.url}/gradio_api/queue/join", json=body, timeout=240).raise_for_status()
         address, params = f"{self.url}/gradio_api/queue/data", {"session_hash": self.session}
-        with httpx.stream("GET", address, params=params, timeout=120) as stream:
+        with httpx.stream("GET", address, params=params, timeout=240) as stream:
             for line in stream.iter_lines():
                 message = json.loads(line.removeprefix("data:")) if line else {}
                 if message.get("msg") == "process_completed":

@@ -13,7 +13,7 @@ class Caller:
     """Calls handlers as the browser does: through the queue where they are queued, directly otherwise."""
 
     def __init__(self, url: str) -> None:
-        self._http = httpx.Client(base_url=url, timeout=60)
+        self._http = httpx.Client(base_url=url, timeout=240)
         config = self._http.get("/config").json()
         components = {component["id"]: component for component in config["components"]}
         self.handlers: list[tuple[dict[str, Any], list[dict[str, Any]]]] = [

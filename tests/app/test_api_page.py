@@ -68,7 +68,7 @@ def test_the_python_of_an_endpoint_runs(served, filled, name):
 def test_the_curl_of_an_endpoint_runs(served, filled, name):
     said = subprocess.run(
         ["bash", "-c", as_curl(name, filled[name], served.url)],
-        capture_output=True, text=True, timeout=120, check=True,
+        capture_output=True, text=True, timeout=280, check=True,
     ).stdout  # fmt: skip
     assert re.search(r"^event: complete$", said, re.MULTILINE), said[-500:]
     assert json.loads(said.strip().splitlines()[-1].removeprefix("data: "))

@@ -55,7 +55,7 @@ def curator(served):
 def clean(served):
     """Nothing waits and nothing is unfinished before a test."""
     jobs = served.studio.jobs
-    jobs.wait(120)
+    jobs.wait(240)
     for status in jobs.statuses():
         if status.kept:
             jobs.discard(status.id)
@@ -79,7 +79,7 @@ def kept(served) -> dict[str, int]:
 
 def follow(curator: Caller) -> dict:
     """Looks at the training as the page's timer does, until it ends."""
-    for _ in range(600):
+    for _ in range(2_000):
         seen = curator.asks("tick")
         if "progressbar" not in seen["training"]:
             return seen

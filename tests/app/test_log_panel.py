@@ -76,7 +76,7 @@ def test_nothing_in_a_cell_can_run(payload):
 def call_by_number(url: str, number: int, data: list) -> httpx.Response:
     """What a script would do: call a handler by its number, documented or not."""
     body = {"fn_index": number, "data": data, "session_hash": "attacker"}
-    return httpx.post(f"{url}/gradio_api/run/predict", json=body, timeout=30)
+    return httpx.post(f"{url}/gradio_api/run/predict", json=body)
 
 
 def test_no_handler_called_directly_gives_an_anonymous_caller_another_sessions_events(served):

@@ -13,7 +13,7 @@ def rpc(served):
 
     def call(method, **params):
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-        answer = httpx.post(f"{served.url}/gradio_api/mcp/", json=body, headers=headers, timeout=120)
+        answer = httpx.post(f"{served.url}/gradio_api/mcp/", json=body, headers=headers)
         line = next(line for line in answer.text.splitlines() if line.startswith(("data:", "{")))
         return json.loads(line.removeprefix("data:"))["result"]
 

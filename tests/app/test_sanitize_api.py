@@ -146,7 +146,7 @@ def test_texts_are_hashed_in_the_log_and_in_no_other(client, small_served, caplo
 
 
 def test_both_are_tools_with_a_description(small_served):
-    info = httpx.get(f"{small_served.url}/gradio_api/info", timeout=30).json()["named_endpoints"]
+    info = httpx.get(f"{small_served.url}/gradio_api/info").json()["named_endpoints"]
     assert {"/sanitize", "/calibrate"} <= set(info)
     assert "metric differential privacy" in info["/sanitize"]["description"]
     assert "epsilon" in {parameter["parameter_name"] for parameter in info["/sanitize"]["parameters"]}

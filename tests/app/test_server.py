@@ -18,7 +18,7 @@ from tests.serving import serve
 
 @pytest.fixture(scope="module")
 def http(served):
-    with httpx.Client(base_url=served.url, timeout=30) as client:
+    with httpx.Client(base_url=served.url, timeout=240) as client:
         yield client
 
 

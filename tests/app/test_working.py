@@ -13,7 +13,7 @@ def test_progress_comes_as_it_goes_and_the_result_at_the_end():
 
     def work(progress, cancelled):
         progress(1)
-        step.wait(10)
+        step.wait(100)
         return "done"
 
     running = Working(work, threading.Event())
@@ -36,7 +36,7 @@ def test_whoever_stops_looking_stops_the_work():
 
     for _ in Working(work, threading.Event()):
         break
-    assert stopped.wait(10)
+    assert stopped.wait(100)
 
 
 def test_an_error_is_raised_where_the_result_is_asked_for():

@@ -9,8 +9,9 @@ from playwright.sync_api import FilePayload, Page, expect
 
 from core.settings import Settings
 from tests.app.payloads import PAYLOADS
+from tests.browser import seeing
 from tests.browser.conftest import PASSWORD
-from tests.browser.test_shell import serious
+from tests.browser.seeing import serious, sideways
 from tests.serving import Served, serve
 
 HOSTILE = "<img src=x onerror=window.pwned=1>${window.pwned=1}{{x}}"
@@ -41,9 +42,7 @@ def write(path: Path, users: int, words: int) -> Path:
 
 
 def sign_in(page: Page) -> None:
-    page.get_by_text("Curator", exact=True).click()
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
+    seeing.sign_in(page)
     expect(page.locator("#corpus-file")).to_be_visible()
 
 
@@ -105,7 +104,7 @@ def test_the_panel_fits_and_axe_finds_nothing_serious(open_page, tmp_path, scree
     page = open_page("/?panel=corpora", size=size, scheme=scheme)
     sign_in(page)
     upload(page, write(tmp_path / "look.jsonl", 40, 30))
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert sideways(page) <= 0
     screenshot(page, f"corpora-{size}-{scheme}")
     assert serious(page) == []
     page.click("#corpus-forget")
@@ -138,5 +137,5 @@ def test_no_file_name_and_no_user_id_runs_or_breaks_the_page(open_page):
             expect(page.locator("#corpus-report .said")).to_contain_text(user[:30])
     assert page.evaluate("window.pwned") is None
     assert page.locator("#corpora-desk :is(img, iframe, script, object, marquee)").count() == 0
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert sideways(page) <= 0
     page.click("#corpus-forget")

@@ -7,12 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.app.payloads import PAYLOADS
+from tests.browser.seeing import LOOKS, serious, sideways
 
-LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
 SAME = (
     "I got my social security card today; my number is 450. The library has 450 books on birds. "
     "My bank security code is 450."
@@ -38,16 +37,6 @@ def choose(page: Page, button: str, path: Path) -> None:
     chooser.value.set_files(path)
 
 
-def serious(page: Page) -> list[str]:
-    page.wait_for_timeout(300)
-    return [
-        f"{violation['id']}: {node['html'][:150]}"
-        for violation in Axe().run(page).response["violations"]
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
-
-
 @pytest.mark.parametrize(("size", "scheme"), LOOKS)
 def test_one_click_marks_the_example_and_a_sentence_says_why_in_every_look(
     open_page, screenshot, size, scheme
@@ -62,7 +51,7 @@ def test_one_click_marks_the_example_and_a_sentence_says_why_in_every_look(
     expect(page.locator("#detect-why .word.key").first).to_be_visible()
     screenshot(page, f"detect-{size}-{scheme}")
     assert serious(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert sideways(page) <= 0
 
 
 def test_the_same_number_is_judged_by_its_context_and_by_keyboard_too(open_page):
@@ -113,7 +102,7 @@ def test_protect_these_opens_sanitize_which_rewrites_the_flagged_sentences_alone
     page.click("#detect-protect")
     expect(page.locator("#rewrite")).to_be_visible()
     expect(page.locator("#sanitize-context")).to_contain_text("the detector as set on Detect")
-    assert page.input_value("#sanitize-text textarea") == SAME
+    expect(page.locator("#sanitize-text textarea")).to_have_value(SAME)
     page.click("#rewrite")
     expect(page.locator("#sanitized-chosen .marked")).to_be_visible(timeout=90_000)
     expect(page.locator("#sanitized-chosen .counts")).to_contain_text("perturbed", timeout=90_000)

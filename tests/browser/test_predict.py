@@ -1,5 +1,6 @@
 """Predict in a browser, on a tiny model that answers at once: who sees what, and what goes wrong."""
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,10 +15,10 @@ from app.panels.predict.endpoints import CONCURRENT
 from core.lm.decode import TextStream
 from core.predict import generate as generation
 from core.settings import Settings
-from core.studio import Studio
 from core.turns import Turns
 from tests.app.payloads import ALL
 from tests.browser.conftest import PASSWORD
+from tests.browser.seeing import sideways, sign_in
 from tests.ensembles import make_ensemble
 from tests.serving import Served, serve
 
@@ -25,12 +26,24 @@ QUEUE = 3
 HOSTILE = "<img src=x onerror=window.pwned=1> ${window.pwned=1} {{x}}"
 
 
-class Slow(Turns):
-    """Turns that take their time, so that there is something to stop."""
+TURNS = 3  # a token of each answer
+
+
+class Given(Turns):
+    """Turns that the test gives out, so that an answer stands where the test wants it, on any machine."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._given = threading.Semaphore(0)
+
+    def give(self, tokens: int) -> None:
+        """Let this many more tokens be drawn."""
+        self._given.release(TURNS * tokens)
 
     def __enter__(self) -> None:
         super().__enter__()
-        time.sleep(0.05)
+        self._given.acquire()
+        time.sleep(0.02)  # of tokens that come faster than anybody reads, the page shows some
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +66,13 @@ def served(tiny_llama: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
 
 
 @pytest.fixture
-def slowly(served: Served) -> Iterator[Studio]:
-    """Every token takes a while."""
-    quick, served.studio.turns = served.studio.turns, Slow()
-    yield served.studio
-    served.studio.turns = quick
+def turns(served: Served) -> Iterator[Given]:
+    """No token but those that the test gives."""
+    given, free = Given(), served.studio.turns
+    served.studio.turns = given
+    yield given
+    served.studio.turns = free
+    given.give(1_000)  # whoever still waits may go
 
 
 def generate(page: Page) -> None:
@@ -125,43 +140,44 @@ def test_a_visitor_of_a_private_corpus_and_its_curator(open_page, served):
     expect(page.locator(".bars")).to_have_count(0)
 
 
-def sign_in(page: Page) -> None:
-    page.get_by_role("button", name="Curator").click()
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_text("Signed in.")).to_be_visible()
-
-
-def test_the_meter_follows_every_token_and_keeps_its_nodes(open_page, slowly):
-    page = open_page("/?corpus=notes&length=60")
+def test_the_meter_follows_every_token_and_keeps_its_nodes(open_page, turns):
+    page = open_page("/?corpus=notes&length=60&top_k=1")  # one token to choose from, so no early end
     start_over(page, Queries="900")
     page.evaluate("document.querySelector('.meter').kept = document.querySelector('.bars').kept = true")
+    turns.give(5)
     page.click("#generate")
     expect(page.locator("#ribbon .token").nth(3)).to_be_visible()
     page.evaluate("document.querySelector('#ribbon .token').focus()")
-    before = page.locator("#ribbon .token").count()
-    expect(page.locator("#ribbon .token").nth(before + 2)).to_be_visible()
+    turns.give(6)
+    expect(page.locator("#ribbon .token").nth(9)).to_be_visible()
     assert page.evaluate("document.activeElement.matches('#ribbon .token')")  # focus survives an update
     assert page.evaluate("document.querySelector('.meter').kept && document.querySelector('.bars').kept")
     page.click("#stop")
+    turns.give(1)  # it is stopped between two tokens
     expect(page.locator("#generate")).to_be_enabled()
 
 
-def test_a_reload_in_mid_answer_stops_the_spending_and_shows_what_is_left(open_page, slowly):
-    page = open_page("/?corpus=notes&length=120")
+def test_a_reload_in_mid_answer_stops_the_spending_and_shows_what_is_left(open_page, served, turns):
+    log, ledger = served.studio.store.log, served.studio.ledger
+    page = open_page("/?corpus=notes&length=120&top_k=1")
     start_over(page, Queries="900")
+    turns.give(4)
     page.click("#generate")
     expect(page.locator("#ribbon .token").nth(2)).to_be_visible()
     page.reload()
     page.wait_for_selector("#generate")
-    while slowly.store.log.events(limit=1)[0].action != "generate":  # it is noted when it has ended
-        page.wait_for_timeout(100)
-    used = slowly.ledger.budget("notes").used
+    for _ in range(110):  # the server sees at its own time that nobody listens
+        if log.events(limit=1)[0].action == "generate":  # it is noted when it has ended
+            break
+        turns.give(1)
+        page.wait_for_timeout(1_000)
+    assert log.events(limit=1)[0].outcome == "stopped"
+    used = ledger.budget("notes").used
+    turns.give(20)
     page.wait_for_timeout(1_000)
-    assert slowly.ledger.budget("notes").used == used < 120
+    assert ledger.budget("notes").used == used < 120
     page.reload()
     expect(page.locator("#meter")).to_contain_text(f"{used} of 900 queries used")
-    assert slowly.store.log.events(limit=1)[0].outcome == "stopped"
 
 
 def test_a_full_queue_is_a_sentence_and_the_page_goes_on(open_page, served):
@@ -183,7 +199,7 @@ def test_a_full_queue_is_a_sentence_and_the_page_goes_on(open_page, served):
         page.get_by_role("tab", name="Log").click()
         expect(page.locator("#log-ledger table")).to_contain_text("notes")
         page.get_by_role("tab", name="Predict").click()
-    assert [text for text, _ in (job.result(60) for job in accepted)]
+    assert [text for text, _ in (job.result(240) for job in accepted)]
     generate(page)
     assert "tokens cost at most" in page.inner_text("#verdict")
 
@@ -217,7 +233,7 @@ def test_nothing_typed_runs_or_breaks_the_page(open_page):
         for column in ("protected", "unprotected", "public"):
             assert page.inner_text(f"#answers .{column} .prompt").split() == prompt.split()
     assert page.evaluate("window.pwned") is None
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert sideways(page) <= 0
 
 
 def test_nothing_that_a_model_says_and_no_name_runs_or_breaks_the_page(open_page, monkeypatch):
@@ -252,7 +268,7 @@ def test_nothing_that_a_model_says_and_no_name_runs_or_breaks_the_page(open_page
     page.wait_for_timeout(500)
     assert page.evaluate("window.pwned") is None
     assert page.locator("#answers .answer").count() == 3
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert sideways(page) <= 0
     page.get_by_role("tab", name="Log").click()
     expect(page.locator("#log-ledger table")).to_contain_text("<img src=x")
     assert page.evaluate("window.pwned") is None

@@ -1,16 +1,13 @@
 """Sanitize as people meet it: rewrite, look at a word, undo, files, and nothing that was typed runs."""
 
 import re
-import tempfile
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.app.payloads import PAYLOADS
-
-LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
+from tests.browser.seeing import LOOKS, copied, leaves_nothing, serious, sideways
 
 
 def open_sanitize(open_page, path: str = "/?panel=sanitize", **look) -> Page:
@@ -26,16 +23,6 @@ def rewrite(page: Page, text: str | None = None) -> None:
     expect(page.locator("#sanitized-chosen .marked")).to_be_visible(timeout=60_000)
 
 
-def serious(page: Page) -> list[str]:
-    page.wait_for_timeout(300)
-    return [
-        f"{violation['id']}: {node['html'][:150]}"
-        for violation in Axe().run(page).response["violations"]
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
-
-
 @pytest.mark.parametrize(("size", "scheme"), LOOKS)
 def test_one_click_shows_both_results_with_the_facts_in_every_look(open_page, screenshot, size, scheme):
     page = open_sanitize(open_page, size=size, scheme=scheme)
@@ -45,13 +32,14 @@ def test_one_click_shows_both_results_with_the_facts_in_every_look(open_page, sc
     assert "145572" not in page.inner_text("#sanitized-chosen .marked")
     assert "mary.brown@example.com" not in page.inner_text("#sanitized-chosen .marked")
     assert "Her patient ID is" in page.inner_text("#sanitized-chosen .marked")
-    assert "Her patient ID is" not in page.inner_text("#sanitized-every .marked")
+    # A word may stay by chance and a few of them may; not all of a text.
+    assert page.inner_text("#sanitized-every .plain") != page.input_value("#sanitize-text textarea")
     for fact in ("Epsilon for each word", "What it leaves open", "add up"):
         expect(page.locator("#sanitize-facts")).to_contain_text(fact)
-    page.wait_for_timeout(1500)  # the neighbours of the words arrive a moment later
+    expect(page.locator("#sanitized-chosen .word[data-said*='nearest to']").first).to_be_visible()
     screenshot(page, f"sanitize-{size}-{scheme}")
     assert serious(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert sideways(page) <= 0
 
 
 def test_a_word_says_its_neighbours_on_hover_and_on_focus_by_keyboard(open_page):
@@ -62,7 +50,7 @@ def test_a_word_says_its_neighbours_on_hover_and_on_focus_by_keyboard(open_page)
     shown = "getComputedStyle(document.querySelector('#sanitized-chosen .word'), '::after').content"
     assert page.evaluate(shown) == "none"
     word.hover()
-    assert "nearest to 2010" in page.evaluate(shown)
+    page.wait_for_function(f"{shown}.includes('nearest to 2010')")
     page.mouse.move(0, 0)
     page.focus("#sanitized-chosen .marked")
     page.keyboard.press("ArrowRight")
@@ -86,8 +74,7 @@ def test_the_slider_says_what_it_means_and_the_address_keeps_the_settings_but_no
     expect(page.get_by_label("range slider for Epsilon")).to_have_attribute("aria-valuetext", "epsilon 1")
     page.get_by_label("Every word", exact=True).first.check()
     expect(page).to_have_url(re.compile(r"policy=digits%2Cown%2Call"))
-    page.get_by_role("button", name="Copy link to these settings").last.click()
-    link = page.evaluate("navigator.clipboard.readText()")
+    link = copied(page, page.get_by_role("button", name="Copy link to these settings").last)
     assert "word_epsilon=1" in link
     assert "Zanzibar" not in link
     assert "Mary" not in link
@@ -113,8 +100,7 @@ def test_the_result_can_be_copied_and_downloaded_as_it_is(open_page, tmp_path):
     shown = page.evaluate("document.querySelector('#sanitized-chosen .plain').textContent")
     assert shown.startswith("Line one, room ")
     assert "\n\n\tLine <two> & more, bed " in shown
-    page.click("#sanitize-copy")
-    assert page.evaluate("navigator.clipboard.readText()") == shown
+    assert copied(page, page.locator("#sanitize-copy")) == shown
     with page.expect_download() as download:
         page.click("#sanitize-download")
     download.value.save_as(tmp_path / "out.txt")
@@ -143,8 +129,8 @@ def test_nothing_typed_runs(open_page):
     page = open_sanitize(open_page)
     text = "\n".join(f"{at} {payload}" for at, payload in enumerate(PAYLOADS))
     rewrite(page, text)
-    page.wait_for_timeout(1500)
     page.locator("#sanitized-every .word").first.hover()
+    page.wait_for_timeout(1500)  # time for what should not run
     assert page.evaluate("window.pwned") is None
     tags = page.evaluate(
         "[...document.querySelectorAll('#sanitize-results *')].map(each => each.tagName.toLowerCase())"
@@ -175,9 +161,7 @@ def test_a_csv_file_comes_back_with_its_failed_row_named(open_page, tmp_path):
     assert lines[1].startswith("1,Room ")
     assert "145572" not in lines[1]
     assert "98765" not in "".join(lines)
-    assert not list(
-        Path(tempfile.gettempdir()).glob("studio-sanitize-*")
-    )  # the server keeps no copy of its own
+    assert leaves_nothing("studio-sanitize-*")  # the server keeps no copy of its own
 
 
 @pytest.mark.parametrize(
@@ -202,7 +186,7 @@ def test_a_long_file_can_be_stopped_and_leaves_nothing(open_page):
     page.click("#cancel-file")
     expect(page.locator("#file-said .notice.problem")).to_contain_text("Stopped", timeout=60_000)
     expect(page.locator("#file-download")).not_to_be_visible()
-    assert not list(Path(tempfile.gettempdir()).glob("studio-sanitize-*"))
+    assert leaves_nothing("studio-sanitize-*")
 
 
 def test_nothing_in_a_file_s_name_runs(open_page):

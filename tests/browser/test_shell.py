@@ -2,16 +2,12 @@
 
 import json
 import re
-import tempfile
-from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import PASSWORD
-
-LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
+from tests.browser.seeing import LOOKS, copied, leaves_nothing, serious, sideways
 
 
 def generate(page: Page) -> None:
@@ -40,8 +36,7 @@ def test_the_first_minute_and_the_log_in_every_look(open_page, screenshot, size,
     page.get_by_role("button", name="Verify the ledger").click()
     expect(page.locator("#log-verdict")).to_contain_text("The ledger is whole")
     screenshot(page, f"log-{size}-{scheme}")
-    overflow = page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
-    assert overflow <= 0, "the page scrolls sideways"
+    assert sideways(page) <= 0
 
 
 @pytest.mark.parametrize(("size", "scheme"), LOOKS)
@@ -56,17 +51,6 @@ def test_axe_finds_no_serious_violation(open_page, size, scheme):
     problems += serious(page)
     open_log(page)
     assert problems + serious(page) == []
-
-
-def serious(page: Page) -> list[str]:
-    page.wait_for_timeout(300)
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{violation['id']}: {node['html'][:150]}"
-        for violation in found
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
 
 
 def test_stop_ends_the_answer_and_is_noted(open_page):
@@ -106,8 +90,7 @@ def test_the_address_opens_the_same_view(open_page):
     page.get_by_label("number input for Length").blur()
     expect(page).to_have_url(re.compile(r"length=31"))
     expect(page).to_have_url(re.compile(r"panel=predict"))
-    page.get_by_role("button", name="Copy link").click()
-    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    assert copied(page, page.get_by_role("button", name="Copy link")) == page.url
     assert "patient" not in page.url  # settings only, never text
 
 
@@ -191,4 +174,4 @@ def test_the_log_can_be_filtered_and_exported(open_page, tmp_path):
     with page.expect_download() as download:
         page.get_by_role("button", name="Export CSV").click()
     assert download.value.suggested_filename == "session-log.csv"
-    assert not list(Path(tempfile.gettempdir()).glob("studio-log-*"))  # the server keeps no copy of its own
+    assert leaves_nothing("studio-log-*")  # the server keeps no copy of its own

@@ -123,13 +123,13 @@ def _drain(pipe: Connection) -> list[tuple[int, str]]:
         return released
 
 
-def kill_in_mid_write(settings: Settings, rng: random.Random) -> list[tuple[int, str]]:
-    """Let a child debit for a moment, kill it with -9, and return what it had released."""
+def kill_in_mid_write(settings: Settings, rng: random.Random, least: int = 1) -> list[tuple[int, str]]:
+    """Let a child debit for a moment, kill it with -9, and return what it had released, `least` at least."""
     mine, theirs = processes.Pipe(duplex=False)
     child = processes.Process(target=debit_until_killed, args=(settings, theirs))
     child.start()
     theirs.close()
-    released = [mine.recv() for _ in range(rng.randrange(1, 15))]
+    released = [mine.recv() for _ in range(rng.randrange(least, least + 14))]
     time.sleep(rng.random() * 0.003)
     os.kill(child.pid, signal.SIGKILL)  # type: ignore[arg-type]
     released += _drain(mine)
