@@ -7,7 +7,7 @@ from typing import Any
 
 import httpx
 
-from tests.serving import Served
+from tests.serving import Apart, Served
 
 SKIPPED = {"__type__": "update"}
 
@@ -15,7 +15,7 @@ SKIPPED = {"__type__": "update"}
 class Caller:
     """Somebody with a session and, perhaps, a token."""
 
-    def __init__(self, served: Served, session: str = "caller") -> None:
+    def __init__(self, served: Served | Apart, session: str = "caller") -> None:
         self.url, self.session, self.token = served.url, session, ""
         config = httpx.get(f"{served.url}/config").json()
         self.components = {each["id"]: each for each in config["components"]}

@@ -94,7 +94,7 @@ def start_over(page: Page, **terms: str) -> None:
 
 
 def test_an_exhausted_budget_is_calm_and_answers_go_on(open_page):
-    page = open_page("/?corpus=notes&length=30")
+    page = open_page("/?corpus=notes&length=30&top_k=1")  # one token to choose from, so no early end
     start_over(page, Queries="2")
     generate(page)
     if "from the public model" not in page.inner_text("#verdict"):  # it ended early, so ask once more
@@ -181,7 +181,7 @@ def test_a_reload_in_mid_answer_stops_the_spending_and_shows_what_is_left(open_p
 
 
 def test_a_full_queue_is_a_sentence_and_the_page_goes_on(open_page, served):
-    page = open_page("/?corpus=notes&length=4")
+    page = open_page("/?corpus=notes&length=4&top_k=1")
     start_over(page, Queries="900")
     client = Client(served.url, verbose=False)
     with served.studio.turns:  # nobody draws a token, so whoever is let in stays

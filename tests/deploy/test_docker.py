@@ -89,7 +89,7 @@ def test_the_image_runs_read_only_but_for_its_volume_and_is_healthy(
         subprocess.run([fresh.python, "-c", script], check=True)
         page = browser.new_page()
         page.set_default_timeout(600_000)
-        page.goto(url)
+        page.goto(f"{url}/?length=8")
         page.click("#generate")
         expect(page.locator("#verdict .notice.done")).to_be_visible(timeout=600_000)
         page.goto(f"{url}/?panel=sanitize")

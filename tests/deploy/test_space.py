@@ -36,7 +36,7 @@ def train_private_text(page: Page, url: str, folder: Path) -> None:
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Sign in").click()
     page.set_input_files("#corpus-file input[type=file]", path)
-    expect(page.locator("#corpus-report .tiles")).to_be_visible(timeout=240_000)
+    expect(page.locator("#corpus-report .tiles")).to_be_visible(timeout=900_000)
     page.click("#train")
 
 
@@ -49,19 +49,19 @@ def test_a_space_brings_its_models_in_sight_answers_and_refuses_private_text(
     command, environment = [str(fresh.python), "app.py"], space(fresh, port, home)
     with fresh.running(command, home, port, environment) as url:
         page = browser.new_page()
-        page.set_default_timeout(240_000)
-        page.goto(url)
-        expect(page.locator("#arriving .progress")).to_be_visible(timeout=240_000)  # not a blank screen
+        page.set_default_timeout(900_000)
+        page.goto(f"{url}/?length=8")
+        expect(page.locator("#arriving .progress")).to_be_visible(timeout=900_000)  # not a blank screen
         expect(page.locator("#arriving .progress")).not_to_be_visible(timeout=1_200_000)
         page.click("#generate")
-        expect(page.locator("#verdict .notice.done")).to_be_visible(timeout=240_000)
+        expect(page.locator("#verdict .notice.done")).to_be_visible(timeout=900_000)
         train_private_text(page, url, tmp_path)
-        expect(page.get_by_text("forgets its disk").first).to_be_visible(timeout=240_000)
+        expect(page.get_by_text("forgets its disk").first).to_be_visible(timeout=900_000)
         page.close()
     lasting = {"SUBMIX_DATABASE_URL": f"sqlite:///{home}/lasting.db"}
     with fresh.running(command, home, port, {**environment, **lasting}) as url:
         page = browser.new_page()
-        page.set_default_timeout(240_000)
+        page.set_default_timeout(900_000)
         train_private_text(page, url, tmp_path)
-        expect(page.locator("#training h2")).to_contain_text("Trained", timeout=240_000)
+        expect(page.locator("#training h2")).to_contain_text("Trained", timeout=900_000)
         page.close()
