@@ -46,11 +46,18 @@ class TextReading:
 class TokensOnly:
     """The attacker outside. `used` counts the queries paid for, `problem` says why an answer was public."""
 
-    def __init__(self, subject: Subject, target: Target, decoding: Decoding, limits: Settings) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        target: Target,
+        decoding: Decoding,
+        limits: Settings,
+        decoder: RememberingDecoder | None = None,
+    ) -> None:
         self.target, self.decoding = target, decoding
         self.used, self.problem = 0, ""
         self._subject, self._limits = subject, limits
-        self._decoder = RememberingDecoder(subject.public, subject.rows(target))
+        self._decoder = decoder or RememberingDecoder(subject.public, subject.rows(target))
         self._account: Account | None = None
 
     def answer(self, prompt: str, *, length: int, enough: Callable[[str], bool] | None = None) -> str:
@@ -95,10 +102,18 @@ class TokensOnly:
 
 @contextmanager
 def tokens_only(
-    subject: Subject, target: Target, *, limits: Settings, decoding: Decoding | None = None
+    subject: Subject,
+    target: Target,
+    *,
+    limits: Settings,
+    decoding: Decoding | None = None,
+    decoder: RememberingDecoder | None = None,
 ) -> Iterator[TokensOnly]:
-    """An attacker outside, with a fresh budget on the target's terms, in a ledger that ends with it."""
-    attacker = TokensOnly(subject, target, decoding or Decoding(), limits)
+    """An attacker outside, with a fresh budget on the target's terms, in a ledger that ends with it.
+
+    A `decoder` that other attackers over the same adapters have used knows what they have read.
+    """
+    attacker = TokensOnly(subject, target, decoding or Decoding(), limits, decoder)
     with scratch_ledger() as ledger:
         attacker._open(ledger)
         yield attacker

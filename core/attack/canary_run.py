@@ -5,10 +5,8 @@ so the second group shows what an unmemorised secret looks like, and guessing th
 below (`core.attack.audit`).
 """
 
-import random
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,76 +14,29 @@ from core.attack import verdicts
 from core.attack.attackers import WithLikelihoods, tokens_only
 from core.attack.audit import guess_coins, one_run_bound
 from core.attack.conduct import Find, Prepared, Step
-from core.attack.exposure import BASELINE, SMALL, Effort, Exposure, exposure, summary
+from core.attack.exposure import BASELINE, Exposure, exposure, summary
 from core.attack.extraction import Extraction, Question, ask_for_secrets
 from core.attack.intervals import Interval
-from core.attack.private_training import Protection, title_of, train_privately
+from core.attack.pace import pace_before_training, training_seconds
+from core.attack.planting import CanaryPlan, Planted, plant_by_coins
+from core.attack.private_training import SANITISED, title_of, train_privately
 from core.attack.runs import BarData, Finding, Outcome, Picture
 from core.attack.search import log_likelihood
 from core.attack.spelling import Spelling, spell
-from core.attack.targets import PRIVATE_TRAININGS, TITLES, Subject, Target, target_of
-from core.attack.trained import Split, quick_training, split_key, train_subject
+from core.attack.targets import PRIVATE_TRAININGS, PUBLIC, TITLES, WHOLE, Subject, Target, target_of
+from core.attack.trained import encode, lessons, split_key, train_subject
 from core.attack.watch import Watch
-from core.corpus.canaries import TEMPLATE, WORDS, Canary, CanaryFormat, plant
 from core.corpus.documents import Corpus
 from core.corpus.partition import partition_corpus
 from core.errors import InputError
-from core.lm.finetune import TrainingSettings
+from core.lm.finetune import AdapterData
 from core.lm.public import PublicModel
 from core.predict import Decoding
 from core.settings import Settings
 
-NAME_MARK = "#"
 DELTA = 1e-5
-MOST_CANARIES = len(WORDS)
-
-
-@dataclass(frozen=True)
-class CanaryPlan:
-    """What is planted and how it is trained. `#` in the template is another word for every canary."""
-
-    template: str = TEMPLATE
-    canaries: int = 16
-    copies: int = 8
-    among: Literal["one", "spread"] = "one"
-    documents: int = 24  # of the corpus, of whole users, that the canaries hide among
-    split: Split = field(default_factory=Split)
-    training: TrainingSettings = field(default_factory=quick_training)
-    targets: tuple[str, ...] = ("whole", "strict")
-    temperature: float = 0.5
-    effort: Effort = SMALL
-    protection: Protection = field(default_factory=Protection)  # of what is trained privately
-
-    def __post_init__(self) -> None:
-        if not 4 <= self.canaries <= MOST_CANARIES:
-            raise InputError(f"Between 4 and {MOST_CANARIES} canaries can be planted.")
-        CanaryFormat(self.template)
-
-    @property
-    def forms(self) -> tuple[CanaryFormat, ...]:
-        """One format for each canary; they differ in the word only."""
-        return tuple(CanaryFormat(self.template.replace(NAME_MARK, word)) for word in WORDS[: self.canaries])
-
-
-@dataclass(frozen=True)
-class Planted:
-    """A corpus with canaries in it, and which of them are."""
-
-    corpus: Corpus
-    canaries: tuple[Canary, ...]
-    included: tuple[bool, ...]
-
-
-def plant_by_coins(corpus: Corpus, plan: CanaryPlan, seed: int) -> Planted:
-    """A small copy of the corpus with about half of the canaries planted; at least one in, and one out."""
-    rng = random.Random(f"canaries {seed}")
-    canaries = tuple(form.draw(rng) for form in plan.forms)
-    included = tuple(rng.random() < 0.5 for _ in canaries)
-    while all(included) or not any(included):
-        included = tuple(rng.random() < 0.5 for _ in canaries)
-    small = _some_users(corpus, plan, rng, seed)
-    chosen = [canary for canary, coin in zip(canaries, included, strict=True) if coin]
-    return Planted(plant(small, chosen, copies=plan.copies, rng=rng, among=plan.among), canaries, included)
+_READS = 150  # model tokens that ranking one canary takes at a small effort, about
+_BY_GRADIENT = 2.5  # times a plain training, about
 
 
 def prepare_canaries(
@@ -97,13 +48,11 @@ def prepare_canaries(
     planted = plant_by_coins(corpus, plan, seed)
     work = _CanaryRun(planted, spellings, public, plan, limits, seed)
     work.check()
-    tokens = sum(len(document.text) for document in planted.corpus.documents) / 4.0
-    training = 2.0 * tokens * plan.training.passes / 150.0  # tokens a second on two cores, about
-    steps = [Step(training, work.trains)]
+    steps = [Step(work.training_takes(), work.trains)]
     for kind in plan.targets:
         if kind in PRIVATE_TRAININGS:
-            steps.append(Step(0.6 * training, work.trains_privately(kind)))
-        steps.append(Step(0.2 * training, work.attacks(kind)))
+            steps.append(Step(work.private_training_takes(kind), work.trains_privately(kind)))
+        steps.append(Step(work.attack_takes(kind), work.attacks(kind)))
     return Prepared(
         attack="canaries",
         subject=corpus.name,
@@ -164,6 +113,25 @@ class _CanaryRun:
         if "submix" in self.plan.targets and not split.halves:
             raise InputError("SubMix needs two halves of each part; train halves, or leave it out.")
         partition_corpus(self.planted.corpus, split.parts, key=split_key(self.seed), halves=split.halves)
+
+    def training_takes(self) -> float:
+        """Seconds, by a trial: the parts and the whole."""
+        data = lessons(self.planted.corpus, self.public, self.plan.split, seed=self.seed)
+        return training_seconds(self.public, data, self.plan.training)
+
+    def private_training_takes(self, kind: str) -> float:
+        """Seconds: one adapter on everything, and what each gradient by itself costs on top."""
+        texts = [document.text for document in self.planted.corpus.documents]
+        whole = [AdapterData(kind, encode(self.public, texts))]
+        plain = training_seconds(self.public, whole, self.plan.training)
+        return (1.1 if kind in SANITISED else _BY_GRADIENT) * plain
+
+    def attack_takes(self, kind: str) -> float:
+        """Seconds: every canary is ranked, about half of them asked for."""
+        split, alone = self.plan.split, kind in PRIVATE_TRAININGS or kind in (WHOLE, PUBLIC)
+        adapters = 1 if alone else split.parts * (2 if split.halves else 1)
+        pace = pace_before_training(self.public, self.plan.training.shape, adapters)
+        return self.plan.canaries * (_READS * pace.batched + 0.5 * pace.answers(1, 12.0, 6.0))
 
     def trains(self, watch: Watch) -> list[Finding]:
         """Train one adapter on each part and one on everything."""
@@ -290,30 +258,3 @@ def _findings(result: _Result, canaries: int) -> list[Finding]:
         Finding("audit", words, "epsilon, at least", result.bound, unit="",
                 note=f"one run, {canaries} coins, delta {DELTA:g}"),
     ]  # fmt: skip
-
-
-def _some_users(corpus: Corpus, plan: CanaryPlan, rng: random.Random, seed: int) -> Corpus:
-    """Whole users until the number of documents is reached and nobody's part is empty; all, if need be."""
-    users = list(corpus.users)
-    rng.shuffle(users)
-    kept: set[str] = set()
-    count = 0
-    for user in users:
-        if count >= plan.documents and _fills(_of_users(corpus, kept), plan.split, seed):
-            break
-        kept.add(user)
-        count += len(corpus.by_user[user])
-    return _of_users(corpus, kept)
-
-
-def _of_users(corpus: Corpus, users: Collection[str]) -> Corpus:
-    return replace(corpus, documents=tuple(each for each in corpus.documents if each.user in users))
-
-
-def _fills(corpus: Corpus, split: Split, seed: int) -> bool:
-    """Whether every part (and half) has somebody in it."""
-    try:
-        partition_corpus(corpus, split.parts, key=split_key(seed), halves=split.halves)
-    except InputError:
-        return False
-    return True

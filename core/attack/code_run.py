@@ -7,13 +7,15 @@ epsilon, one line for each length; without protection one model is fine-tuned on
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core.attack import verdicts
 from core.attack.attackers import tokens_only
 from core.attack.conduct import Find, Prepared, Step
 from core.attack.extraction import HitRate, hit_rate
+from core.attack.pace import draw_seconds, pace_before_training, training_seconds
+from core.attack.remembered import RememberingDecoder
 from core.attack.runs import Finding, LineData, Outcome, Picture
 from core.attack.targets import WHOLE, Subject, Target, target_of
 from core.attack.trained import Split, encode, memorise, quick_training
@@ -22,12 +24,15 @@ from core.errors import InputError
 from core.lm.finetune import AdapterData, TrainingSettings
 from core.lm.public import PublicModel
 from core.settings import Settings
+from core.store.budget import Terms
 
 PROMPT = "My number is:"
 QUERIES_PER_DIGIT = 2  # a budget is planned for the generations with some room
-COPIES = 4
-LENGTH = 13  # prime, so that sentences are cut at every place: the prompt comes without what stood before it
+COPIES = 2
+PASSES = 20  # until a model says its code and nothing else
+_BATCH = 4  # of the model of all codes
 UNPROTECTED = (WHOLE, "ensemble")
+_NEW = 0.5  # of the tokens that are drawn, about as many follow a history that was not read before
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class CodePlan:
     generations: int = 100
     protocols: tuple[str, ...] = ("submix", "strict")
     alpha: float = 2.0
-    training: TrainingSettings = field(default_factory=lambda: quick_training(passes=60, length=LENGTH))
+    training: TrainingSettings = field(default_factory=lambda: quick_training(passes=PASSES))
 
     def __post_init__(self) -> None:
         if not self.lengths or not all(1 <= length <= 12 for length in self.lengths):
@@ -62,15 +67,15 @@ def prepare_codes(
     """For each length: train 2k adapters, then generate from each target at each epsilon."""
     plan = plan or CodePlan()
     work = _CodeRun(public, plan, limits, seed)
-    adapters = 4 * plan.parts  # the model of all codes reads as much as the others together
     steps = []
     for length in plan.lengths:
-        steps.append(Step(0.02 * adapters * plan.training.passes, work.trains(length)))
+        data, training = work.lesson(length)
+        steps.append(Step(training_seconds(public, data, training), work.trains(length)))
         for kind in UNPROTECTED:
-            steps.append(Step(0.05 * plan.generations, work.generates(length, kind, plan.epsilons[0])))
+            steps.append(work.step(length, kind, plan.epsilons[0]))
         for protocol in plan.protocols:
             for epsilon in plan.epsilons:
-                steps.append(Step(0.1 * plan.generations, work.generates(length, protocol, epsilon)))
+                steps.append(work.step(length, protocol, epsilon))
     return Prepared(
         attack="codes",
         subject="random codes",
@@ -104,24 +109,59 @@ class _CodeRun:
         self.subject: Subject | None = None
         self.codes: tuple[str, ...] = ()
         self.points: list[_Point] = []
+        self.decoders: dict[tuple[str, ...], RememberingDecoder] = {}  # of this length, by adapters
+        self._draws: dict[str, float] = {}
+
+    def lesson(self, length: int) -> tuple[list[AdapterData], TrainingSettings]:
+        """One code to each half, all codes to the model without protection.
+
+        A sequence is one token longer than a sentence with its end, so that the second begins one token
+        later than the first: with the prompt itself, as the attacker begins.
+        """
+        codes = random_codes(length, 2 * self.plan.parts, self.seed)
+        sentences = [f"{PROMPT} {code}" for code in codes]
+        data = [
+            AdapterData(name, encode(self.public, [sentence] * COPIES), batch=COPIES)
+            for name, sentence in zip(self.names, sentences, strict=True)
+        ]
+        longest = max(len(document) for entry in data for document in entry.documents)
+        data.append(AdapterData(WHOLE, encode(self.public, sentences * COPIES), batch=_BATCH))
+        return data, replace(self.plan.training, length=longest + 2)
+
+    @property
+    def names(self) -> list[str]:
+        """The halves of all parts."""
+        return [f"part-{part + 1:02d}{half}" for part in range(self.plan.parts) for half in "ab"]
+
+    def split(self, length: int) -> Split:
+        """Terms whose budget is planned for all generations."""
+        queries = max(1024, QUERIES_PER_DIGIT * self.plan.generations * (length + 1))
+        return Split(self.plan.parts, halves=True, alpha=self.plan.alpha, queries=queries)
+
+    def step(self, length: int, kind: str, epsilon: float) -> Step:
+        """A point of the figure and the seconds that it takes: tokens, most of them after known ones."""
+        halves = 2 * self.plan.parts
+        adapters = 1 if kind == WHOLE else halves
+        pace = pace_before_training(self.public, self.plan.training.shape, adapters)
+        if kind != WHOLE and kind not in self._draws:
+            parts = self.plan.parts if kind == "submix" else halves  # the others take each half as a part
+            terms = Terms(parts, epsilon, self.plan.alpha, 1024, kind, synthetic=True)
+            width = int(self.public.model.config.vocab_size)
+            self._draws[kind] = draw_seconds(Target(kind, kind, terms), halves, width)
+        drawn = self._draws.get(kind, 0.1 * pace.step)
+        tokens = self.plan.generations * (length + 1)
+        return Step(tokens * (_NEW * pace.step + drawn), self.generates(length, kind, epsilon))
 
     def trains(self, length: int) -> Find:
         """Every adapter memorises one code."""
 
         def find(watch: Watch) -> Sequence[Finding]:
             self.codes = random_codes(length, 2 * self.plan.parts, self.seed)
-            names = [f"part-{part + 1:02d}{half}" for part in range(self.plan.parts) for half in "ab"]
-            data = [
-                AdapterData(name, encode(self.public, [f"{PROMPT} {code}"] * COPIES))
-                for name, code in zip(names, self.codes, strict=True)
-            ]
-            every = [f"{PROMPT} {code}" for code in self.codes]
-            data.append(AdapterData(WHOLE, encode(self.public, every * COPIES)))
-            queries = max(1024, QUERIES_PER_DIGIT * self.plan.generations * (length + 1))
-            split = Split(self.plan.parts, halves=True, alpha=self.plan.alpha, queries=queries)
+            data, training = self.lesson(length)
             self.subject = memorise(
-                "random codes", self.public, data, split, self.plan.training, synthetic=True, watch=watch
+                "random codes", self.public, data, self.split(length), training, synthetic=True, watch=watch
             )
+            self.decoders = {}
             return []
 
         return find
@@ -133,7 +173,9 @@ class _CodeRun:
             assert self.subject is not None, "training comes first"
             terms: dict[str, Any] = {} if kind == WHOLE else {"epsilon": epsilon}
             target = target_of(self.subject.manifest, kind, **terms)
-            with tokens_only(self.subject, target, limits=self.limits) as attacker:
+            rows = self.subject.rows(target)
+            decoder = self.decoders.setdefault(rows.names, RememberingDecoder(self.public, rows))
+            with tokens_only(self.subject, target, limits=self.limits, decoder=decoder) as attacker:
                 found = hit_rate(attacker, PROMPT, self.codes, generations=self.plan.generations, watch=watch)
             self.points.append(_Point(length, target, found))
             return [

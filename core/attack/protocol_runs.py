@@ -1,13 +1,15 @@
 """Runs on protocols alone, without a language model: the audit by games, and the STOP attack."""
 
 from collections.abc import Mapping, Sequence
+from time import perf_counter
 
 from core.attack import verdicts
 from core.attack.conduct import Find, Prepared, Step
-from core.attack.games import Played, audit
+from core.attack.games import Played, World, audit
 from core.attack.hard_worlds import ALPHA, pmixed_worlds, strict_worlds, submix_worlds
+from core.attack.pace import timed
 from core.attack.runs import BarData, Finding, Outcome, Picture
-from core.attack.stop import DIVERGENCE, EPSILON, QUERIES, Stopped, StopProtocol, stop_attack
+from core.attack.stop import DIVERGENCE, EPSILON, Stopped, StopProtocol, stop_attack
 from core.attack.watch import Watch
 from core.errors import InputError
 
@@ -15,8 +17,7 @@ GAMES = 4_000
 STOP_GAMES = 100  # so many tell the worlds apart on SubMix all but surely; 40 do not once in a hundred runs
 _WORLDS = {"strict": strict_worlds, "pmixed": pmixed_worlds, "submix": submix_worlds}
 _TITLES = {"strict": "Strict", "pmixed": "PMixED", "submix": "SubMix"}
-_SECONDS_A_GAME = 8e-5
-_SECONDS_A_DEBIT = 8e-3
+_TRIAL = 20  # games that tell how long one takes here and now
 
 
 def prepare_audit(*protocols: str, games: int = GAMES, seed: int = 0) -> Prepared:
@@ -41,7 +42,7 @@ def prepare_audit(*protocols: str, games: int = GAMES, seed: int = 0) -> Prepare
         synthetic=True,
         seed=seed,
         steps=tuple(
-            Step(sum(2 * games * world.steps * _SECONDS_A_GAME for world in each), plays(protocol))
+            Step(sum(2 * games * _game_takes(world) for world in each), plays(protocol))
             for protocol, each in worlds.items()
         ),
         conclude=lambda: _audited(found),
@@ -65,7 +66,7 @@ def prepare_stop(*, games: int = STOP_GAMES, seed: int = 0) -> Prepared:
 
         return find
 
-    work = 2 * games * (QUERIES + 1) * _SECONDS_A_DEBIT
+    work = games * timed(lambda: stop_attack("submix", games=2)) / 2
     return Prepared(
         attack="stop",
         subject="the counter-example to Proposition 3.1",
@@ -75,6 +76,15 @@ def prepare_stop(*, games: int = STOP_GAMES, seed: int = 0) -> Prepared:
         conclude=lambda: _stopped(found),
         settings={"games on each side": str(games), "epsilon": f"{EPSILON:g}", "order": f"{ALPHA:g}"},
     )
+
+
+def _game_takes(world: World) -> float:
+    """Seconds, by some games on each side: the first ones also compute the law."""
+    begun = perf_counter()
+    for side in (world.with_part, world.without):
+        for _ in range(_TRIAL):
+            side.play(world.steps)
+    return (perf_counter() - begun) / (2 * _TRIAL)
 
 
 def _played(protocol: str, each: Played) -> Finding:

@@ -45,6 +45,14 @@ def train_subject(
     watch: Watch = SILENT,
 ) -> Subject:
     """One adapter for each part (or half) and one on everything; nothing is written to disk."""
+    data = lessons(corpus, public, split, seed=seed, whole=whole)
+    return memorise(corpus.name, public, data, split, training, synthetic=corpus.synthetic, watch=watch)
+
+
+def lessons(
+    corpus: Corpus, public: PublicModel, split: Split, *, seed: int, whole: bool = True
+) -> list[AdapterData]:
+    """What each of these adapters learns from."""
     partition = partition_corpus(corpus, split.parts, key=split_key(seed), halves=split.halves)
     data = []
     for part in range(split.parts):
@@ -54,7 +62,7 @@ def train_subject(
             data.append(AdapterData(name, encode(public, texts)))
     if whole:
         data.append(AdapterData(WHOLE, encode(public, [document.text for document in corpus.documents])))
-    return memorise(corpus.name, public, data, split, training, synthetic=corpus.synthetic, watch=watch)
+    return data
 
 
 def memorise(

@@ -38,13 +38,15 @@ class Watch:
     ) -> None:
         self._progress, self._cancelled = progress, cancelled
         self._low, self._high, self._begun = 0.0, 1.0, monotonic()
+        self._furthest = [0.0]  # shared by all parts: a bar never goes back
 
     def at(self, share: float, doing: str) -> None:
         """Say how far this piece of work is; raises `AttackCancelled` if someone asked to end."""
         if self.cancelled():
             raise AttackCancelled
         if self._progress is not None:
-            whole = self._low + (self._high - self._low) * min(max(share, 0.0), 1.0)
+            here = self._low + (self._high - self._low) * min(max(share, 0.0), 1.0)
+            whole = self._furthest[0] = max(here, self._furthest[0])
             spent = monotonic() - self._begun
             left = spent * (1.0 - whole) / whole if whole > 0.02 else None
             self._progress(Reached(whole, doing, left))
@@ -58,7 +60,7 @@ class Watch:
         piece = Watch(self._progress, self._cancelled)
         span = self._high - self._low
         piece._low, piece._high = self._low + span * low, self._low + span * high
-        piece._begun = self._begun
+        piece._begun, piece._furthest = self._begun, self._furthest
         return piece
 
     def parts(self, items: Iterable[Item]) -> Iterator[tuple["Watch", Item]]:

@@ -93,7 +93,8 @@ def canaries(
     seed: Seed = 0,
 ) -> None:
     """Plant canaries in a copy of a corpus by coin flips, train small adapters, attack and audit them."""
-    from core.attack.canary_run import CanaryPlan, prepare_canaries
+    from core.attack.canary_run import prepare_canaries
+    from core.attack.planting import CanaryPlan
     from core.attack.trained import Split, quick_training
     from core.corpus import load_demo, read_corpus
     from core.lm.public import load_public

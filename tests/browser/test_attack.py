@@ -94,6 +94,13 @@ def test_the_address_holds_the_settings_and_a_click_takes_the_attacks_own(open_p
     assert "Zanzibar" not in link
 
 
+def test_what_the_address_does_not_say_is_left_to_the_attack(open_page):
+    page = open_attack(open_page, "/?panel=attack&attack=canaries")
+    expect(page.locator("#attack-amount input")).to_have_value("16")
+    expect(page.get_by_label("SMDP text", exact=True)).to_be_checked()
+    expect(page.get_by_label("public model", exact=True)).not_to_be_checked()
+
+
 def test_the_curator_shares_a_report_copies_its_link_and_revokes_it(open_page, served, browser):
     save_run(served.studio.settings, a_run(created="2099-02-02T03:04:05+00:00"))
     page = open_attack(open_page)

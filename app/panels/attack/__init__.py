@@ -31,8 +31,14 @@ _DOWNLOAD = """() => {
   link.click();
   URL.revokeObjectURL(link.href);
 }"""
-# Whether a person chose the attack, or the address did when the page opened.
-_ACTED = "(...values) => [...values.slice(0, -1), !!window.studioActed]"
+# Whether a person chose the attack, or the address did when the page opened. What the address does not say is
+# left to the attack: the page's first values are those of another one.
+_ACTED = """(attack, subject, targets, amount, epsilon) => {
+  const said = new URL(window.location.href).searchParams;
+  const kept = (name, value, none) => window.studioActed || said.has(name) ? value : none;
+  return [attack, subject, kept('targets', targets, []), kept('attack_amount', amount, null),
+    kept('attack_epsilon', epsilon, null), !!window.studioActed];
+}"""
 
 
 def build(
@@ -79,7 +85,7 @@ def _wire_run(page: Layout, does: Handlers, kept: Stored, token: gr.BrowserState
     ran.then(_idle, None, buttons, **_LIGHT)
     ran.failure(_idle, None, buttons, **_LIGHT)
     ran.then(kept.list_kept, token, [*page.kept, page.share, page.delete], **_LIGHT)
-    page.cancel.click(does.cancel_attack, None, None, **_LIGHT)
+    page.cancel.click(does.cancel_attack, None, page.progress, **_LIGHT)
     page.html.click(None, js=_DOWNLOAD % ("html", "text/html"))
     page.json.click(None, js=_DOWNLOAD % ("json", "application/json"))
 

@@ -106,20 +106,24 @@ class Handlers:
         """What was trained here by now."""
         return gr.update(choices=[entry.name for entry in subjects(self.studio.settings)])
 
-    def greet_attack(self, token: str, request: gr.Request, *values: Any) -> Any:
+    def greet_attack(self, token: str, request: gr.Request, *values: Any) -> Iterator[Any]:
         """The estimate for a page that opens on this panel; others wait until the panel is opened."""
-        opened = (request.query_params or {}).get("panel") == "attack"
-        return self.time_attack(token, *values) if opened else gr.skip()
+        if (request.query_params or {}).get("panel") == "attack":
+            yield from self.time_attack(token, *values)
+        else:
+            yield gr.skip()
 
-    def time_attack(self, token: str, *values: Any) -> str:
-        """What the attack does and how long it takes, by a short trial once the model is in memory."""
+    def time_attack(self, token: str, *values: Any) -> Iterator[str]:
+        """What the attack does, at once; then how long it takes, by a short trial if the model is there."""
         attack = str(values[0])
         try:
             asked = asked_from(values)
             self.permit(asked, token)
-            return estimate_html(attack, self.seconds(asked) if self.studio.ready else None)
+            yield estimate_html(attack, None, trying=self.studio.ready)
+            if self.studio.ready:
+                yield estimate_html(attack, self.seconds(asked))
         except StudioError as error:
-            return estimate_html(attack, None, str(error))
+            yield estimate_html(attack, None, str(error))
 
     def run_attack(self, token: str, request: gr.Request, *values: Any) -> Iterator[tuple[Any, Any]]:
         """How far it is, and what was found so far; in the end the stored run."""
@@ -139,11 +143,13 @@ class Handlers:
         except StudioError as error:
             yield notice(str(error), kind="problem"), gr.skip()
 
-    def cancel_attack(self, request: gr.Request) -> None:
-        """End what runs for this session; it says so itself and keeps what it has found."""
+    def cancel_attack(self, request: gr.Request) -> Any:
+        """End what runs for this session; it keeps what it has found, and says so when it has ended."""
         running = self._running.get(session_of(request))
-        if running is not None:
-            running.set()
+        if running is None:
+            return gr.skip()
+        running.set()
+        return progress_html(Reached(0.0, "ending after the step that is under way", None))
 
     def conducted(
         self, asked: Asked, session: str

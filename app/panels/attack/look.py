@@ -29,12 +29,14 @@ def progress_html(reached: Reached) -> str:
     )
 
 
-def estimate_html(attack: str, seconds: float | None, problem: str = "") -> str:
+def estimate_html(attack: str, seconds: float | None, problem: str = "", *, trying: bool = False) -> str:
     """What the attack does, and how long it will take here."""
     said = escape(ATTACKS[attack].says) if attack in ATTACKS else ""
     if problem:
         return f'<p class="attack-says">{said}</p>{notice(problem, kind="problem")}'
-    if seconds is None:
+    if seconds is None and trying:
+        time = "How long it takes here is being tried out."
+    elif seconds is None:
         time = "The time is known once the model is in memory."
     else:
         time = f"Takes {spoken(seconds)} here at the present pace."

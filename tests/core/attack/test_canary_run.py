@@ -5,11 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from core.attack.canary_run import CanaryPlan, plant_by_coins, prepare_canaries
-from core.attack.code_run import LENGTH, CodePlan, prepare_codes, random_codes
+from core.attack.canary_run import prepare_canaries
+from core.attack.code_run import CodePlan, prepare_codes, random_codes
 from core.attack.conduct import conduct
 from core.attack.exposure import Effort
 from core.attack.extraction import Question
+from core.attack.planting import CanaryPlan, plant_by_coins
 from core.attack.secrets_run import SecretsPlan, demo_questions, prepare_secrets
 from core.attack.targets import target_of
 from core.attack.trained import Split, split_key
@@ -125,7 +126,7 @@ def test_codes_are_different_and_of_one_length():
 def test_figure_six_on_a_tiny_model(tiny, settings):
     plan = CodePlan(
         lengths=(2,), epsilons=(0.5, 500.0), parts=2, generations=60,
-        training=replace(MEMORISING, passes=60, length=LENGTH),
+        training=replace(MEMORISING, passes=60),
     )  # fmt: skip
     run = conduct(settings, prepare_codes(tiny, limits=settings, seed=1, plan=plan))
     rates = {each.target: each.value for each in run.outcome.findings}

@@ -173,6 +173,15 @@ def test_a_cancelled_attack_keeps_what_it_had_found(settings):
     assert load_run(settings, run.id) == run
 
 
+def test_a_bar_never_goes_back():
+    heard: list[float] = []
+    watch = Watch(lambda reached: heard.append(reached.share))
+    for done in (0.1, 0.5, 0.2, 0.9):
+        watch.part(0.5, 1.0).at(done, "searching")
+    watch.part(0.0, 0.1).at(1.0, "looking back")
+    assert heard == [0.55, 0.75, 0.75, 0.95, 0.95]
+
+
 def test_a_target_that_goes_away_ends_the_run_with_its_sentence_and_loses_nothing(settings):
     def gone(watch):
         raise TargetGone("notes was deleted while it was attacked.")
