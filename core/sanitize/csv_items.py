@@ -16,6 +16,7 @@ SAMPLE_ROWS = 200
 LIMITS = Limits(lines=1_000_000_000, document_chars=16 * 1024 * 1024)
 _DELIMITERS = ",;\t|"
 _LINES_IN_A_RECORD = 10_000
+_READ_AGAIN = 4_000_000  # characters in search of closing quotation marks, and as many times the file's own
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def csv_items(stream: TextIO, source: str, column: str | None, notes: list[str])
         raise InputError(f"{source} has no rows.")
     yield from leading[:-1]
     delimiter = max(_DELIMITERS, key=leading[-1].count)
-    records = read_records(chain([leading[-1]], lines), delimiter)
+    records = read_records(chain([leading[-1]], lines), delimiter, source)
     header = next(records)
     if header.fault:
         raise InputError(f"The first row of {source} is not CSV: {header.fault}.")
@@ -111,22 +112,31 @@ def unquoted(field: str) -> str:
     return field[1:-1].replace('""', '"') if field.startswith('"') else field
 
 
-def read_records(lines: Iterator[str], delimiter: str) -> Iterator[Record]:
+def read_records(lines: Iterator[str], delimiter: str, source: str) -> Iterator[Record]:
     """The rows of a CSV file. A wrong quotation mark costs a row its first line, and no other row."""
     plain = re.compile(rf"[^{re.escape(delimiter)}\r\n]*")
     again: deque[str] = deque()
-    number = 0
+    number = came = searched = 0
 
     def following() -> str | None:
-        return again.popleft() if again else next(lines, None)
+        nonlocal came
+        if again:
+            return again.popleft()
+        line = next(lines, None)
+        came += len(line or "")
+        return line
 
     while (line := following()) is not None:
         number += 1
         taken = [line]
         while True:
-            fields, state = _split("".join(taken), delimiter, plain)
+            raw = "".join(taken)
+            fields, state = _split(raw, delimiter, plain)
             if state != "open":
                 break
+            searched += len(raw)
+            if searched > _READ_AGAIN + 16 * came:
+                raise InputError(f"{source} has too many quotation marks that do not close to be CSV.")
             while (more := following()) is not None:
                 taken.append(more)
                 closes = '"' in more.replace('""', "")  # two marks stand for one inside the field
@@ -156,6 +166,8 @@ def _split(raw: str, delimiter: str, plain: "re.Pattern[str]") -> tuple[tuple[tu
             match = plain.match(raw, at)
             assert match is not None, "an empty field matches"
         fields.append(match.span())
+        if len(fields) > LIMITS.columns:
+            return (), f"it has more than {LIMITS.columns:,} fields"
         at = match.end()
         if at == len(raw) or raw[at] in "\r\n":
             return tuple(fields), "whole"
