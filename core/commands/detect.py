@@ -77,21 +77,18 @@ def evaluate(
 def train(
     *,
     folds: Annotated[int, typer.Option(help="Folds of families for the threshold.")] = 5,
-    epochs: Annotated[int, typer.Option(help="Passes over the training sentences.")] = 3,
-    layers: Annotated[int, typer.Option(help="How many of the encoder's lower layers read.")] = 4,
-    rank: Annotated[int, typer.Option(help="The rank of the adapters.")] = 16,
+    epochs: Annotated[int, typer.Option(help="Passes over the training sentences; 0 for the usual.")] = 0,
     model: Annotated[
         str, typer.Option(help="Fine-tune this transformer instead, such as distilbert-base-uncased.")
     ] = "",
     name: Annotated[str, typer.Option(help="What to save the fine-tuned transformer under.")] = "",
 ) -> None:
     """Rebuild the shipped head from the written families, or fine-tune a transformer on them."""
-    from core.context.network import NetworkShape
     from core.context.train import TrainingPlan
 
     settings = load_settings()
     if not model:
-        _rebuild(settings, folds, TrainingPlan(NetworkShape(layers, rank), epochs=epochs))
+        _rebuild(settings, folds, TrainingPlan(epochs=epochs or TrainingPlan.epochs))
         return
     from core.context.classifier import FineTuning, fine_tune
     from core.context.families import load_families
@@ -101,7 +98,7 @@ def train(
     if not name:
         raise InputError("A fine-tuned transformer needs a --name to be saved under.")
     families = [family for family in load_families() if family.split == "train"]
-    found = fine_tune(model, targets(families), FineTuning(epochs=epochs))
+    found = fine_tune(model, targets(families), FineTuning(epochs=epochs or FineTuning.epochs))
     typer.echo(f"Saved in {save_detector(found, name, settings)}.")
 
 

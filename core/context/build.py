@@ -11,8 +11,8 @@ from core.context.card import Result
 from core.context.evaluate import result
 from core.context.families import Example, Family
 from core.context.head import About, Floats, Head
-from core.context.network import tokenise
-from core.context.train import Classifier, TrainingPlan, fit, logits
+from core.context.network import Network
+from core.context.train import Fitted, TrainingPlan, fit
 from core.context.widen import targets
 from core.errors import InputError
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 FOLDS = 5
 # Of the harmless sentences in cross-validation, the threshold lets through no more than this share.
 FALSE_POSITIVES = 0.05
+_PULL = 0.01  # how strongly the calibration is held to none
 Said = Callable[[str], None]
 
 
@@ -46,41 +47,40 @@ def train_head(
     plan, said = plan or TrainingPlan(), said or (lambda _: None)
     if not 2 <= folds <= len(families):
         raise InputError(f"The folds must be between 2 and the number of families, {len(families)}.")
-    examples, scores = _out_of_fold(families, encoder, plan, folds, said)
+    network = Network(encoder, plan.layers)
+    examples, scores = _out_of_fold(families, network, plan, folds, said)
     sensitive = np.array([example.sensitive for example in examples])
     slope, shift = calibration(scores, sensitive)
     calibrated = 1.0 / (1.0 + np.exp(-(slope * scores + shift)))
     threshold = choose_threshold(calibrated, sensitive)
     said(f"training on all {len(families)} families")
-    model = fit(encoder, targets(families, fillings=plan.fillings, seed=plan.seed), plan)
+    fitted = _fit(families, network, plan)
     about = About(
         encoder=encoder_name,
-        depth=plan.shape.depth,
-        rank=plan.shape.rank,
+        layers=plan.layers,
         families=len(families),
         sentences=sum(len(family.lines) for family in families),
         seed=plan.seed,
     )
     head = Head(
-        weights=slope * model.unit.weight[0].detach().double().numpy(),
-        bias=slope * model.unit.bias.item() + shift,
+        hidden=fitted.hidden,
+        offsets=fitted.offsets,
+        weights=slope * fitted.weights,
+        bias=slope * fitted.bias + shift,
         threshold=threshold,
-        adapters=adapters(model),
         about=about,
     )
     return Built(head, result("cross-validation", threshold, examples, calibrated))
 
 
-def adapters(model: Classifier) -> dict[str, NDArray[np.float32]]:
-    """The trained adapters by PEFT's names, rounded to half precision as they are stored."""
-    from peft import get_peft_model_state_dict
-
-    found = get_peft_model_state_dict(model.network)
-    return {name: value.detach().half().numpy() for name, value in found.items()}
+def _fit(families: Sequence[Family], network: Network, plan: TrainingPlan) -> Fitted:
+    widened = targets(families, fillings=plan.fillings, seed=plan.seed)
+    states = network.read([each.text for each in widened], [each.before for each in widened])
+    return fit(states, np.array([each.probability for each in widened]), plan)
 
 
 def _out_of_fold(
-    families: Sequence[Family], encoder: "SentenceTransformer", plan: TrainingPlan, folds: int, said: Said
+    families: Sequence[Family], network: Network, plan: TrainingPlan, folds: int, said: Said
 ) -> tuple[list[Example], Floats]:
     """Every sentence with the logit of a model that saw no sentence of its family."""
     examples: list[Example] = []
@@ -88,17 +88,17 @@ def _out_of_fold(
     place = np.random.default_rng(plan.seed).permutation(len(families)) % folds
     for fold in range(folds):
         said(f"fold {fold + 1} of {folds}")
-        seen = [family for family, at in zip(families, place, strict=True) if at != fold]
-        model = fit(encoder, targets(seen, fillings=plan.fillings, seed=plan.seed), plan)
+        fitted = _fit(
+            [family for family, at in zip(families, place, strict=True) if at != fold], network, plan
+        )
         own = [
             each
             for family, at in zip(families, place, strict=True)
             if at == fold
             for each in family.examples()
         ]
-        tokens = tokenise(encoder.tokenizer, [each.text for each in own], [each.before for each in own])
         examples += own
-        scores.append(logits(model, tokens))
+        scores.append(fitted.logits(network.read([each.text for each in own], [each.before for each in own])))
     return examples, np.concatenate(scores)
 
 
@@ -111,7 +111,8 @@ def calibration(scores: Floats, sensitive: NDArray[np.bool_]) -> tuple[float, fl
 
     def loss(pair: Floats) -> float:
         moved = pair[0] * scores + pair[1]
-        return float(weight @ (np.logaddexp(0.0, moved) - wanted * moved))
+        kept = _PULL * ((pair[0] - 1.0) ** 2 + pair[1] ** 2)  # finite where the two classes lie apart
+        return float(weight @ (np.logaddexp(0.0, moved) - wanted * moved) + kept)
 
     slope, shift = minimize(loss, np.array([1.0, 0.0]), method="Nelder-Mead").x
     return max(float(slope), 1e-3), float(shift)

@@ -1,25 +1,20 @@
-"""The head: adapters for the encoder's lower layers and a logistic unit, in one folder without pickles."""
+"""The head: one layer of hidden units and a logistic unit, in one folder without pickles."""
 
 import json
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import InputError, ModelUnavailable
 
-if TYPE_CHECKING:
-    from core.context.network import NetworkShape
-
 Floats = NDArray[np.float64]
-ADAPTERS = "adapter_model.safetensors"
-UNIT = "head.safetensors"
+UNITS = "head.safetensors"
 ABOUT = "head.json"
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -27,8 +22,7 @@ class About:
     """What a head was trained on; written beside it."""
 
     encoder: str
-    depth: int
-    rank: int
+    layers: tuple[int, ...]  # of the encoder, whose states are looked at
     families: int
     sentences: int
     seed: int
@@ -37,32 +31,38 @@ class About:
 
 @dataclass(frozen=True, eq=False)
 class Head:
-    """A trained head. The probability of a sentence with features x is 1 / (1 + exp(-(w x + b)))."""
+    """A trained head. The probability of a sentence whose states are x is sigma(w . gelu(x A + c) + b)."""
 
-    weights: Floats  # (H,)
+    hidden: NDArray[np.float32]  # A, (D, H)
+    offsets: NDArray[np.float32]  # c, (H,)
+    weights: Floats  # w, (H,)
     bias: float
     threshold: float
-    adapters: Mapping[str, NDArray[np.float32]]
     about: About
 
-    def probabilities(self, features: NDArray[Any]) -> Floats:
-        """Features (n, H) to probabilities (n,)."""
-        logits = features.astype(np.float64) @ self.weights + self.bias
+    def units(self, states: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The hidden units: states (n, D) to (n, H)."""
+        from core.context.train import activations
+
+        return activations(states, self.hidden, self.offsets)
+
+    def probabilities(self, units: NDArray[Any]) -> Floats:
+        """Hidden units (n, H) to probabilities (n,)."""
+        logits = units.astype(np.float64) @ self.weights + self.bias
         return 1.0 / (1.0 + np.exp(-np.clip(logits, -60.0, 60.0)))
 
     def save(self, folder: Path) -> None:
-        """Write the adapters in PEFT's layout, the unit as safetensors, and what it is as JSON."""
-        from peft import LoraConfig
+        """Write the numbers as safetensors (the hidden layer in half precision) and what it is as JSON."""
         from safetensors.numpy import save_file
 
-        from core.context.network import lora_settings
-
         folder.mkdir(parents=True, exist_ok=True)
-        save_file(
-            {name: np.ascontiguousarray(value) for name, value in self.adapters.items()}, folder / ADAPTERS
-        )
-        LoraConfig(**lora_settings(self.shape), inference_mode=True).save_pretrained(str(folder))
-        save_file({"weights": self.weights, "bias": np.array([self.bias])}, folder / UNIT)
+        numbers = {
+            "hidden": self.hidden.astype(np.float16),
+            "offsets": self.offsets,
+            "weights": self.weights,
+            "bias": np.array([self.bias]),
+        }
+        save_file({name: np.ascontiguousarray(value) for name, value in numbers.items()}, folder / UNITS)
         facts = {"version": _VERSION, "threshold": self.threshold, **asdict(self.about)}
         (folder / ABOUT).write_text(json.dumps(facts, indent=1) + "\n", encoding="utf-8")
 
@@ -76,27 +76,25 @@ class Head:
             facts = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
             if facts.pop("version") != _VERSION:
                 raise InputError(f"{folder} was written by another version of the detector.")
-            unit = load_file(folder / UNIT)
-            adapters = load_file(folder / ADAPTERS)
+            numbers = load_file(folder / UNITS)
             threshold = float(facts.pop("threshold"))
-            about = About(**{**facts, "taught": tuple(facts["taught"])})
+            about = About(**{**facts, "layers": tuple(facts["layers"]), "taught": tuple(facts["taught"])})
             head = Head(
-                unit["weights"].astype(np.float64), float(unit["bias"][0]), threshold, adapters, about
+                hidden=numbers["hidden"].astype(np.float32),
+                offsets=numbers["offsets"],
+                weights=numbers["weights"].astype(np.float64),
+                bias=float(numbers["bias"][0]),
+                threshold=threshold,
+                about=about,
             )
         except FileNotFoundError as error:
             raise ModelUnavailable(f"There is no detector in {folder}.") from error
         except (OSError, KeyError, TypeError, ValueError, SafetensorError) as error:
             raise ModelUnavailable(f"The detector in {folder} cannot be read: {error}.") from error
-        if not (np.isfinite(head.weights).all() and math.isfinite(head.bias) and 0.0 <= threshold <= 1.0):
+        finite = all(np.isfinite(each).all() for each in (head.hidden, head.offsets, head.weights))
+        if not (finite and math.isfinite(head.bias) and 0.0 <= threshold <= 1.0):
             raise ModelUnavailable(f"The detector in {folder} holds numbers that are none.")
         return head
-
-    @property
-    def shape(self) -> "NetworkShape":
-        """The shape of the network that the adapters fit."""
-        from core.context.network import NetworkShape
-
-        return NetworkShape(depth=self.about.depth, rank=self.about.rank)
 
     def at(self, threshold: float) -> "Head":
         """The same head with another threshold."""

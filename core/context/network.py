@@ -1,35 +1,32 @@
-"""The lower layers of the sentence encoder with low-rank adapters: what reads a sentence in its context.
+"""The sentence encoder read at several depths: what a sentence in its context looks like to the head.
 
 A sentence-transformers encoder is trained to tell topics apart, and its last layers forget who speaks and
-whether something is asked or told. So only the first `depth` layers are used, with LoRA adapters (in PEFT's
-format) that were trained for the detector. The sentence before is read in the second segment; a sentence is
-the mean over its own tokens, which have attended to both.
+whether something is asked or told. So a sentence is the mean over its own tokens at several depths, side
+by side. The sentence before is read in the second segment: the tokens have attended to both.
 """
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
+from core.context.batches import by_length
 from core.context.sentences import readable
 from core.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+Features = NDArray[np.float32]
 # Tokens: a piece of text is rarely longer than the first; of the sentence before, the end is what matters.
 SENTENCE_TOKENS = 384
 CONTEXT_TOKENS = 64
-
-
-@dataclass(frozen=True)
-class NetworkShape:
-    """How many layers of the encoder are used, and the rank of the adapters in each of them."""
-
-    depth: int = 4
-    rank: int = 16
+# Tokens, padding included, that are read at once: large enough for the matrix products, small enough for
+# the caches of the processor.
+BATCH_TOKENS = 2048
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,39 +68,34 @@ def tokenise(tokenizer: Any, sentences: Sequence[str], contexts: Sequence[str]) 
     return Tokens(ids, tuple(len(own) for own in first))
 
 
-def truncated(encoder: "SentenceTransformer", depth: int) -> Any:
-    """A copy of the encoder's transformer that ends after its first `depth` layers."""
-    whole = encoder[0].auto_model
-    if not hasattr(getattr(whole, "encoder", None), "layer") or len(whole.encoder.layer) < depth:
-        raise ModelUnavailable(f"The detector needs a BERT encoder of {depth} layers or more.")
-    model = copy.copy(whole)
-    model._modules = dict(whole._modules)
-    model.encoder = copy.copy(whole.encoder)
-    model.encoder._modules = dict(whole.encoder._modules)
-    model.encoder.layer = whole.encoder.layer[:depth]
-    model.pooler = None
-    return copy.deepcopy(model).float()
+class Network:
+    """An encoder and the layers that are looked at; the encoder is shared and not changed."""
 
+    def __init__(self, encoder: "SentenceTransformer", layers: Sequence[int]) -> None:
+        self._tokenizer = encoder.tokenizer
+        self._model: Any = encoder[0].auto_model
+        self._layers = tuple(layers)
+        if getattr(self._model.config, "num_hidden_layers", 0) < max(self._layers):
+            raise ModelUnavailable(
+                f"The detector needs a BERT encoder of {max(self._layers)} layers or more."
+            )
 
-def with_adapters(model: Any, shape: NetworkShape) -> Any:
-    """The model with fresh, trainable adapters in every linear map of its layers."""
-    from peft import LoraConfig, get_peft_model
+    @property
+    def width(self) -> int:
+        """How many numbers a sentence becomes."""
+        return int(self._model.config.hidden_size) * len(self._layers)
 
-    return get_peft_model(model, LoraConfig(**lora_settings(shape)))
+    def read(self, sentences: Sequence[str], contexts: Sequence[str]) -> Features:
+        """The states of each sentence in its context: (n, width), in the given order."""
+        tokens = tokenise(self._tokenizer, sentences, contexts)
+        found = np.empty((len(tokens.ids), self.width), dtype=np.float32)
+        with torch.inference_mode():
+            for rows in by_length([len(ids) for ids in tokens.ids], BATCH_TOKENS):
+                found[rows] = self._means(tokens.batch(rows)).numpy()
+        return found
 
-
-def lora_settings(shape: NetworkShape) -> dict[str, Any]:
-    """PEFT's settings for the adapters."""
-    return {
-        "r": shape.rank,
-        "lora_alpha": 2 * shape.rank,
-        "lora_dropout": 0.1,
-        "target_modules": ["query", "key", "value", "dense"],
-    }
-
-
-def pooled(model: Any, batch: dict[str, torch.Tensor]) -> torch.Tensor:
-    """The mean of each sentence's own token states: (rows, H)."""
-    states = model(**batch).last_hidden_state  # (rows, T, H)
-    own = (batch["attention_mask"] * (1 - batch["token_type_ids"]))[..., None].to(states.dtype)
-    return (states * own).sum(1) / own.sum(1)
+    def _means(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
+        """The mean of each sentence's own token states at each of the layers: (rows, width)."""
+        states = self._model(**batch, output_hidden_states=True).hidden_states
+        own = (batch["attention_mask"] * (1 - batch["token_type_ids"]))[..., None].float()  # (rows, T, 1)
+        return torch.cat([(states[layer] * own).sum(1) for layer in self._layers], 1) / own.sum(1)

@@ -1,4 +1,4 @@
-"""The default scorer: the encoder with the head's adapters, and the head's logistic unit."""
+"""The default scorer: the sentence encoder, the head's hidden units and its logistic unit."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

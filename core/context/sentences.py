@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 # The longest piece in characters, and how many characters before a cut are read again.
-PIECE = 200
-OVERLAP = 80
+PIECE = 100
+OVERLAP = 50
 
 # A sentence ends behind its last mark and any closing quotes; CJK marks need no space behind them.
 _END = re.compile(r"[.!?…‽؟۔।॥։።]+[\"'”’»)\]]*(?=\s)|[。！？｡]+[」』”’）]*|\n")  # noqa: RUF001

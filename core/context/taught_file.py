@@ -1,7 +1,7 @@
-"""A taught detector as one small file: what teaching changed, and which adapters it belongs to.
+"""A taught detector as one small file: what teaching changed, and which hidden units it belongs to.
 
-Teaching fits the logistic unit again and leaves the adapters as they are, so that the file holds one row of
-numbers. It is safetensors: nothing in it can run.
+Teaching fits the logistic unit again and leaves the hidden units as they are, so that the file holds one row
+of numbers. It is safetensors: nothing in it can run.
 """
 
 import json
@@ -27,13 +27,13 @@ def taught_bytes(detector: Detector) -> bytes:
     from safetensors.numpy import save
 
     head = _scorer(detector).head
-    facts = {"threshold": detector.threshold, "adapters": _digest(head), **asdict(head.about)}
+    facts = {"threshold": detector.threshold, "units": _digest(head), **asdict(head.about)}
     unit = {"weights": head.weights, "bias": np.array([head.bias])}
     return save(unit, metadata={"kind": _KIND, "about": json.dumps(facts)})
 
 
 def read_taught(path: Path, base: Detector) -> Detector:
-    """The detector in a file, on the adapters of `base`; what is something else is refused in a sentence."""
+    """The detector in a file, on the hidden units of `base`; anything else is refused in a sentence."""
     from safetensors import SafetensorError, safe_open
 
     refused = InputError(f"{path.name} is no detector that was taught and saved here.")
@@ -48,8 +48,9 @@ def read_taught(path: Path, base: Detector) -> Detector:
                 raise refused
             weights = file.get_tensor("weights").astype(np.float64)
             bias = float(file.get_tensor("bias").reshape(-1)[0])
-        threshold, digest = float(facts.pop("threshold")), facts.pop("adapters")
-        about = About(**{**facts, "taught": tuple(int(each) for each in facts["taught"])})
+        threshold, digest = float(facts.pop("threshold")), facts.pop("units")
+        taught = tuple(int(each) for each in facts["taught"])
+        about = About(**{**facts, "layers": tuple(facts["layers"]), "taught": taught})
     except (OSError, SafetensorError, ValueError, TypeError, KeyError, IndexError) as error:
         raise refused from error
     if digest != _digest(scorer.head) or weights.shape != scorer.head.weights.shape:
@@ -68,8 +69,5 @@ def _scorer(detector: Detector) -> HeadScorer:
 
 
 def _digest(head: Head) -> str:
-    """Which adapters a unit belongs to."""
-    found = sha256()
-    for name, value in sorted(head.adapters.items()):
-        found.update(name.encode() + np.ascontiguousarray(value).tobytes())
-    return found.hexdigest()[:32]
+    """Which hidden units a logistic unit belongs to."""
+    return sha256(np.ascontiguousarray(head.hidden).tobytes() + head.offsets.tobytes()).hexdigest()[:32]

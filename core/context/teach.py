@@ -1,7 +1,7 @@
 """Teaching a detector with a few sentences of one's own: the head is trained again in seconds.
 
-The adapters stay; the logistic unit is fitted again on the features of the shipped training sentences,
-which lie beside the head, and on the taught ones. What is taught weighs more and more until it is learned.
+The hidden units stay; the logistic unit is fitted again on those of many shipped training sentences, which
+lie beside the head, and of the taught ones. What is taught weighs more and more until it is learned.
 """
 
 from collections.abc import Sequence

@@ -1,108 +1,111 @@
-"""Training the detector's network and head on the written families."""
+"""Training the detector's head on the states of a frozen encoder.
 
-import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+The encoder stays as it is: with a few hundred families, low-rank adapters in it learned the families and not
+what they have in common. Several small networks are trained from different starts and their logits are
+averaged; side by side they are one network with one hidden layer, and that is what ships.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
-from core.context.batches import by_length
-from core.context.network import NetworkShape, Tokens, pooled, tokenise, truncated, with_adapters
-from core.context.widen import Target
+from core.context.network import Features
 
-BATCH_TOKENS = 2048
-Progress = Callable[[float, float], None]  # share done, loss
+Progress = Callable[[float], None]
+_DEAD = 1e-3  # a state that varies less says nothing, and dividing by it would magnify noise
 
 
 @dataclass(frozen=True)
 class TrainingPlan:
     """The numbers of a training; the same plan and seed give the same head on the same machine."""
 
-    shape: NetworkShape = field(default_factory=NetworkShape)
-    epochs: int = 3
-    batch: int = 32
-    rate: float = 1e-3
+    layers: tuple[int, ...] = (3, 4, 6)
+    networks: int = 4
+    width: int = 128  # hidden units of each network
+    epochs: int = 20
+    batch: int = 256
+    rate: float = 2e-3
+    decay: float = 0.1
+    dropout: tuple[float, float] = (0.3, 0.5)  # of the states, of the hidden units
     smoothing: float = 0.02
-    fillings: int = 2
+    fillings: int = 1
     seed: int = 0
 
 
-class Classifier(nn.Module):
-    """The network with one logistic unit on top, for training."""
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A network with one hidden layer: logit = weights . gelu(x @ hidden + offsets) + bias."""
 
-    def __init__(self, network: Any, width: int) -> None:
-        super().__init__()
-        self.network = network
-        self.drop = nn.Dropout(0.1)
-        self.unit = nn.Linear(width, 1)
+    hidden: Features  # (D, units)
+    offsets: Features  # (units,)
+    weights: NDArray[np.float64]  # (units,)
+    bias: float
 
-    def forward(self, batch: dict[str, torch.Tensor]) -> torch.Tensor:
-        """Logits (rows,)."""
-        return self.unit(self.drop(pooled(self.network, batch)))[:, 0]
+    def logits(self, states: Features) -> NDArray[np.float64]:
+        """States (n, D) to logits (n,)."""
+        return activations(states, self.hidden, self.offsets).astype(np.float64) @ self.weights + self.bias
+
+
+def activations(states: Features, hidden: Features, offsets: Features) -> Features:
+    """The hidden units of each row: (n, units)."""
+    summed = torch.from_numpy(states) @ torch.from_numpy(hidden) + torch.from_numpy(offsets)
+    return nn.functional.gelu(summed).numpy()
 
 
 def fit(
-    encoder: Any, targets: Sequence[Target], plan: TrainingPlan, progress: Progress | None = None
-) -> Classifier:
-    """Train fresh adapters and the unit with AdamW on binary cross-entropy; both classes weigh the same."""
-    torch.manual_seed(plan.seed)
-    draw = random.Random(plan.seed)
-    network = with_adapters(truncated(encoder, plan.shape.depth), plan.shape)
-    model = Classifier(network, int(network.config.hidden_size)).train()
-    tokens = tokenise(encoder.tokenizer, [t.text for t in targets], [t.before for t in targets])
-    wanted = torch.tensor([t.probability for t in targets])
-    weight = _balance(wanted)
-    soft = wanted * (1 - 2 * plan.smoothing) + plan.smoothing
-    learned = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    optimizer = torch.optim.AdamW(learned, lr=plan.rate, weight_decay=0.01)
-    steps = plan.epochs * -(-len(targets) // plan.batch)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(
-        optimizer, plan.rate, total_steps=steps + plan.epochs, pct_start=0.1
+    states: Features, wanted: NDArray[np.float64], plan: TrainingPlan, progress: Progress | None = None
+) -> Fitted:
+    """Train with AdamW on binary cross-entropy; both classes weigh the same, states are standardised."""
+    mean, deviation = states.mean(0), states.std(0)
+    deviation[deviation < _DEAD] = 1.0
+    rows = torch.from_numpy((states - mean) / deviation)
+    target = torch.from_numpy(wanted).float()
+    weight = _balance(target)
+    soft = target * (1 - 2 * plan.smoothing) + plan.smoothing
+    trained = []
+    for number in range(plan.networks):
+        trained.append(_train(rows, soft, weight, plan, plan.seed + number))
+        if progress:
+            progress((number + 1) / plan.networks)
+    inner = np.concatenate([hidden.weight.detach().numpy().T for hidden, _ in trained], 1)
+    shift = np.concatenate([hidden.bias.detach().numpy() for hidden, _ in trained])
+    outer = np.concatenate([unit.weight[0].detach().double().numpy() for _, unit in trained])
+    # Standardising is folded into the first layer, and the mean of the logits into the last.
+    stored = (inner / deviation[:, None]).astype(np.float16).astype(np.float32)
+    return Fitted(
+        hidden=stored,
+        offsets=shift - mean @ stored,
+        weights=outer / plan.networks,
+        bias=float(np.mean([unit.bias.item() for _, unit in trained])),
     )
-    done = 0
+
+
+def _train(
+    rows: torch.Tensor, soft: torch.Tensor, weight: torch.Tensor, plan: TrainingPlan, seed: int
+) -> tuple[nn.Linear, nn.Linear]:
+    torch.manual_seed(seed)
+    hidden, unit = nn.Linear(rows.shape[1], plan.width), nn.Linear(plan.width, 1)
+    model = nn.Sequential(nn.Dropout(plan.dropout[0]), hidden, nn.GELU(), nn.Dropout(plan.dropout[1]), unit)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=plan.rate, weight_decay=plan.decay)
+    steps = plan.epochs * -(-len(rows) // plan.batch)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, plan.rate, total_steps=steps, pct_start=0.1)
     for _ in range(plan.epochs):
-        for rows in _batches(tokens, plan.batch, draw):
+        for chosen in torch.randperm(len(rows)).split(plan.batch):
             losses = nn.functional.binary_cross_entropy_with_logits(
-                model(tokens.batch(rows)), soft[rows], reduction="none"
+                model(rows[chosen])[:, 0], soft[chosen], reduction="none"
             )
-            loss = (losses * weight[rows]).mean()
             optimizer.zero_grad()
-            loss.backward()
-            nn.utils.clip_grad_norm_(learned, 1.0)
+            (losses * weight[chosen]).mean().backward()
             optimizer.step()
             schedule.step()
-            done += 1
-            if progress:
-                progress(min(1.0, done / steps), loss.item())
-    return model.eval()
+    return hidden, unit
 
 
 def _balance(wanted: torch.Tensor) -> torch.Tensor:
     """Weights so that sensitive and harmless sentences count the same in sum."""
     share = wanted.mean()
     return 0.5 * (wanted / share + (1 - wanted) / (1 - share))
-
-
-def _batches(tokens: Tokens, size: int, draw: random.Random) -> list[list[int]]:
-    """Rows in random order, sorted by length within stretches, so that little is padded."""
-    rows = list(range(len(tokens.ids)))
-    draw.shuffle(rows)
-    stretch = size * 16
-    batches = []
-    for start in range(0, len(rows), stretch):
-        part = sorted(rows[start : start + stretch], key=lambda row: len(tokens.ids[row]))
-        batches += [part[place : place + size] for place in range(0, len(part), size)]
-    draw.shuffle(batches)
-    return batches
-
-
-@torch.inference_mode()
-def logits(model: Classifier, tokens: Tokens) -> np.ndarray:
-    """The logits of every row, in order."""
-    found = np.zeros(len(tokens.ids))
-    for rows in by_length([len(ids) for ids in tokens.ids], BATCH_TOKENS):
-        found[rows] = model(tokens.batch(rows)).double().numpy()
-    return found

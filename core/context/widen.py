@@ -10,7 +10,7 @@ from core.context.families import Family
 _NEIGHBOURS = 0.5
 _ROUGH = 0.35
 # And this share is also read in the middle of harmless ones, without a full stop between them.
-_BURIED = 0.12
+_BURIED = 0.3
 _JOINTS = (", ", " and ", " ", "; ", " - ", ", so ")
 
 

@@ -19,7 +19,7 @@ def tiny_encoder(tmp_path_factory):
 
 @pytest.fixture
 def tiny(tiny_encoder, tmp_path):
-    """A detector with random adapters on the tiny encoder, and all that teaching needs beside it."""
+    """A detector with a random head on the tiny encoder, and all that teaching needs beside it."""
     return tiny_detector(tiny_encoder, tmp_path / "assets")
 
 

@@ -125,12 +125,11 @@ def test_a_file_that_is_no_taught_detector_is_refused_and_never_run(tiny, tmp_pa
     assert not ran.exists()
 
 
-def test_a_unit_of_other_adapters_is_refused(tiny, tmp_path):
+def test_a_unit_of_other_hidden_units_is_refused(tiny, tmp_path):
     path = tmp_path / "old.safetensors"
     path.write_bytes(taught_bytes(tiny))
     head = tiny.scorer.head
-    moved = {name: value + 1 for name, value in head.adapters.items()}
-    other = replace(tiny, scorer=replace(tiny.scorer, head=replace(head, adapters=moved)))
+    other = replace(tiny, scorer=replace(tiny.scorer, head=replace(head, hidden=head.hidden + 1)))
     with pytest.raises(InputError, match="older detector"):
         read_taught(path, other)
 

@@ -135,8 +135,24 @@ def test_no_secret_is_lost_at_any_edge(shipped, draw, joint):
         ), text
 
 
-def test_pieces_of_a_long_sentence_do_not_hide_a_secret(shipped, draw):
-    """The same inside a sentence without an end, where cuts fall anywhere."""
+def test_a_sentence_without_an_end_does_not_hide_a_secret(shipped, draw):
+    """The same inside one long sentence, where cuts fall anywhere."""
+    clauses = (
+        "the tide had gone out and the children were looking for shells",
+        "we sat on the wall and ate chips while the ferry came in",
+        "nobody had thought of bringing a coat so we went back early",
+        "the band played until ten and then the lights went on again",
+    )
+    for _ in range(12):
+        lead, tail = (
+            ", and ".join(clauses[i] for i in draw.integers(4, size=draw.integers(2, 12))) for _ in range(2)
+        )
+        text = f"{lead}, my bank security code is 450, {tail}"
+        place = text.index("450")
+        assert any(span.start <= place + 3 and span.end >= place - 40 for span in shipped.flag(text)), text
+
+
+def test_words_without_grammar_do_not_hide_a_secret(shipped, draw):
     words = (
         "harbour",
         "boats",

@@ -1,14 +1,15 @@
 """Reading in batches gives what reading one by one gives, and nothing is read twice."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 
-from core.context import reader as reader_module
-from core.context.network import pooled, tokenise
-from core.context.reader import Reader, merged
+from core.context import network as network_module
+from core.context.network import tokenise
+from core.context.reader import Reader
 from core.errors import ModelUnavailable
 from tests.core.context.tiny_encoder import make_encoder, random_head
 
@@ -17,36 +18,39 @@ BEFORE = ["", "My card came.", "a", "", "b " * 400, "", "The flag is blue."]
 
 
 @pytest.fixture(scope="module")
-def head(tiny_encoder):
-    return random_head(tiny_encoder)
+def head():
+    return random_head()
 
 
 def one_by_one(encoder, head):
-    network = merged(encoder, head)
+    """Each sentence alone, without padding, straight from the definition."""
     found = []
     for sentence, before in zip(SENTENCES, BEFORE, strict=True):
         tokens = tokenise(encoder.tokenizer, [sentence], [before])
         with torch.inference_mode():
-            found.append(pooled(network, tokens.batch([0])).numpy()[0])
+            states = encoder[0].auto_model(**tokens.batch([0]), output_hidden_states=True).hidden_states
+        means = torch.cat([states[layer][0, : tokens.own[0]].mean(0) for layer in head.about.layers])
+        summed = means @ torch.from_numpy(head.hidden) + torch.from_numpy(head.offsets)
+        found.append(torch.nn.functional.gelu(summed).numpy())
     return np.stack(found)
 
 
 def test_batches_give_what_single_readings_give_in_the_given_order(tiny_encoder, head, monkeypatch):
-    monkeypatch.setattr(reader_module, "BATCH_TOKENS", 900)
+    monkeypatch.setattr(network_module, "BATCH_TOKENS", 900)
     found = Reader(tiny_encoder, head).features(SENTENCES, BEFORE)
     np.testing.assert_allclose(found, one_by_one(tiny_encoder, head), atol=2e-5)
 
 
-def test_the_context_changes_a_sentence_and_the_adapters_change_the_encoder(tiny_encoder, head):
+def test_the_context_changes_a_sentence_and_so_does_the_head(tiny_encoder, head):
     alone, behind = Reader(tiny_encoder, head).features([SENTENCES[0]] * 2, ["", "My card came."])
     assert np.abs(alone - behind).max() > 1e-3
-    other = random_head(tiny_encoder, seed=5)
+    other = random_head(seed=5)
     assert np.abs(alone - Reader(tiny_encoder, other).features([SENTENCES[0]], [""])[0]).max() > 1e-2
 
 
-def test_merging_leaves_the_shared_encoder_as_it_was(tiny_encoder, head):
+def test_reading_leaves_the_shared_encoder_as_it_was(tiny_encoder, head):
     before = tiny_encoder.encode("My PIN is 4412.")
-    merged(tiny_encoder, head)
+    Reader(tiny_encoder, head).features(SENTENCES, BEFORE)
     assert (tiny_encoder.encode("My PIN is 4412.") == before).all()
 
 
@@ -86,16 +90,15 @@ def test_many_threads_get_their_own_sentences(tiny_encoder, head):
 
 
 def test_no_sentences_are_no_features(tiny_encoder, head):
-    assert Reader(tiny_encoder, head).features([], []).shape == (0, 32)
+    assert Reader(tiny_encoder, head).features([], []).shape == (0, 24)
 
 
-def test_adapters_of_another_encoder_are_refused(tmp_path, tiny_encoder, head):
+def test_a_head_for_another_encoder_is_refused(tmp_path, tiny_encoder, head):
     from core.context.encoder import load_encoder
     from core.settings import Settings
 
     small = load_encoder(str(make_encoder(tmp_path, layers=1)), Settings(_env_file=None))
-    with pytest.raises(ModelUnavailable, match="2 layers"):
+    with pytest.raises(ModelUnavailable, match="3 layers"):
         Reader(small, head)
-    foreign = {name.replace("layer.0", "layer.7"): value for name, value in head.adapters.items()}
-    with pytest.raises(ModelUnavailable, match="do not fit"):
-        Reader(tiny_encoder, type(head)(head.weights, head.bias, 0.5, foreign, head.about))
+    with pytest.raises(ModelUnavailable, match="does not fit"):
+        Reader(tiny_encoder, replace(head, hidden=head.hidden[:40]))

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from peft import get_peft_model_state_dict
 from tokenizers import BertWordPieceTokenizer
 from transformers import BertConfig, BertModel, BertTokenizer
 
@@ -13,7 +12,6 @@ from core.context.detector import Detector
 from core.context.families import load_families
 from core.context.head import About, Head
 from core.context.nearest import centres, save_centres
-from core.context.network import NetworkShape, truncated, with_adapters
 from core.context.reader import Reader
 from core.context.scorer import HeadScorer
 from core.context.teach import save_features
@@ -49,22 +47,23 @@ def make_encoder(folder: Path, *, layers: int = LAYERS, seed: int = 0) -> Path:
     return folder / "encoder"
 
 
-def random_head(encoder: Any, *, depth: int = 2, rank: int = 4, seed: int = 1) -> Head:
-    """A head whose adapters change the encoder a lot."""
-    shape = NetworkShape(depth=depth, rank=rank)
-    network = with_adapters(truncated(encoder, depth), shape)
+def random_head(*, layers: tuple[int, ...] = (1, 3), units: int = 24, seed: int = 1) -> Head:
+    """A head for the tiny encoder that nobody trained."""
     draw = np.random.default_rng(seed)
-    adapters = {
-        name: draw.normal(0.0, 0.3, tuple(value.shape)).astype(np.float32)
-        for name, value in get_peft_model_state_dict(network).items()
-    }
-    about = About(encoder="tiny", depth=depth, rank=rank, families=4, sentences=60, seed=seed)
-    return Head(draw.normal(0.0, 1.0, 32), 0.1, 0.5, adapters, about)
+    about = About(encoder="tiny", layers=layers, families=4, sentences=60, seed=seed)
+    return Head(
+        hidden=draw.normal(0.0, 0.3, (32 * len(layers), units)).astype(np.float16).astype(np.float32),
+        offsets=draw.normal(0.0, 0.3, units).astype(np.float32),
+        weights=draw.normal(0.0, 1.0, units),
+        bias=0.1,
+        threshold=0.5,
+        about=about,
+    )
 
 
 def tiny_detector(encoder: Any, assets: Path) -> Detector:
     """A detector on the tiny encoder with a random head."""
-    head = random_head(encoder)
+    head = random_head()
     reader = Reader(encoder, head)
     assets.mkdir(parents=True, exist_ok=True)
     families = load_families()[::9]

@@ -7,13 +7,15 @@ import sys
 import pytest
 
 PROGRAM = """
-import json, resource, sys
+import json, re, sys
+from pathlib import Path
 from core.sanitize import Digits, load_vocabulary, make_mechanism, sanitize_file
 from core.settings import EMBEDDED, Settings
 
 mechanism = make_mechanism("euclidean", load_vocabulary(EMBEDDED, Settings(_env_file=None)), 12.0)
 report = sanitize_file(sys.argv[1], sys.argv[2], mechanism, Digits())
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+# not ru_maxrss, which a child begins with the size of the process that started it
+peak = int(re.search(r"VmHWM:\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) / 1024
 print(json.dumps({"peak": peak, "words": report.words, "perturbed": report.perturbed}))
 """
 
