@@ -5,7 +5,6 @@ what they have in common. Several small networks are trained from different star
 averaged; side by side they are one network with one hidden layer, and that is what ships.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +14,6 @@ from torch import nn
 
 from core.context.network import Features
 
-Progress = Callable[[float], None]
 _DEAD = 1e-3  # a state that varies less says nothing, and dividing by it would magnify noise
 
 
@@ -56,9 +54,7 @@ def activations(states: Features, hidden: Features, offsets: Features) -> Featur
     return nn.functional.gelu(summed).numpy()
 
 
-def fit(
-    states: Features, wanted: NDArray[np.float64], plan: TrainingPlan, progress: Progress | None = None
-) -> Fitted:
+def fit(states: Features, wanted: NDArray[np.float64], plan: TrainingPlan) -> Fitted:
     """Train with AdamW on binary cross-entropy; both classes weigh the same, states are standardised."""
     mean, deviation = states.mean(0), states.std(0)
     deviation[deviation < _DEAD] = 1.0
@@ -66,11 +62,7 @@ def fit(
     target = torch.from_numpy(wanted).float()
     weight = _balance(target)
     soft = target * (1 - 2 * plan.smoothing) + plan.smoothing
-    trained = []
-    for number in range(plan.networks):
-        trained.append(_train(rows, soft, weight, plan, plan.seed + number))
-        if progress:
-            progress((number + 1) / plan.networks)
+    trained = [_train(rows, soft, weight, plan, plan.seed + number) for number in range(plan.networks)]
     inner = np.concatenate([hidden.weight.detach().numpy().T for hidden, _ in trained], 1)
     shift = np.concatenate([hidden.bias.detach().numpy() for hidden, _ in trained])
     outer = np.concatenate([unit.weight[0].detach().double().numpy() for _, unit in trained])
