@@ -1,6 +1,7 @@
 """Adapters that are trained for an experiment and live in memory only."""
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
@@ -78,7 +79,9 @@ def memorise(
     """Train these adapters and hand them over with the manifest that their ensemble would have on disk."""
 
     def reached(progress: Progress) -> None:
-        watch.at(progress.share, f"training {len(data)} small adapters, loss {progress.loss:.2f}")
+        reading = math.isnan(progress.loss)  # the layers below read all of it first
+        doing = "reading the texts" if reading else f"training {len(data)} adapters, loss {progress.loss:.2f}"
+        watch.at(progress.share, doing)
 
     try:
         stack = finetune(public, data, training, progress=reached, cancelled=watch.cancelled).stack
