@@ -58,8 +58,9 @@ def test_a_space_brings_its_models_in_sight_answers_and_refuses_private_text(
         train_private_text(page, url, tmp_path)
         expect(page.get_by_text("forgets its disk").first).to_be_visible(timeout=900_000)
         page.close()
-    lasting = {"SUBMIX_DATABASE_URL": f"sqlite:///{home}/lasting.db"}
-    with fresh.running(command, home, port, {**environment, **lasting}) as url:
+    again = owned(fresh.project.parent / "space-again")  # a restart has an empty disk
+    lasting = {"SUBMIX_DATABASE_URL": f"sqlite:///{again}/lasting.db"}
+    with fresh.running(command, again, port, {**space(fresh, port, again), **lasting}) as url:
         page = browser.new_page()
         page.set_default_timeout(900_000)
         train_private_text(page, url, tmp_path)
