@@ -16,7 +16,7 @@ from core.lm.public import PublicModel
 from core.sanitize import AllWords, Digits, Mechanism, Policy, Sanitized, sanitize
 
 TARGETS = {"smdp": "SMDP, numbers only", "mdp": "MDP, every word"}
-ATTACKER_NAMES = {"nearest": "nearest words", "bayes": "law and language model"}
+ATTACKER_NAMES = {"nearest": "nearest words", "bayes": "language model"}
 DEFAULT_TEXT = (
     "Mary Brown, 47, was admitted on 12 March 2019 with a fever of 39. The door code of her flat is 4121 and "
     "her locker opens with 5056. Dr Patel gave her 500 mg of paracetamol at 9 and wrote to room 204."
@@ -141,8 +141,9 @@ class _ReconstructionRun:
 
     def _said(self, target: str) -> str:
         best = max((each for t, _, each in self.found if t == target), key=lambda each: each.right)
+        changed = f"; {count(best.undone)} of them had become another word" if best.right else ""
         return (
             f"After {TARGETS[target]} at epsilon {self.plan.epsilon:g} the attacker names "
             f"{count(best.right)} of {len(best.words)} perturbed words, interval {percent(best.low)} to "
-            f"{percent(best.high)} %; {count(best.undone)} of them had become another word."
+            f"{percent(best.high)} %{changed}."
         )

@@ -58,7 +58,8 @@ def test_it_reads_texts_like_any_detector(tuned):
         "The PIN for my card is 4417.",
         "🙂",
     ]
-    assert found[1].score > found[0].score
+    (score,) = tuned.score(["The PIN for my card is 4417."], ["It rains."])
+    assert found[1].score == pytest.approx(score, abs=1e-5)
     assert tuned.nearest_families("x") == ()
 
 
