@@ -7,7 +7,6 @@ from core.errors import BudgetRefused, InputError, LedgerUnavailable, StaleBudge
 from core.predict.decoding import Decoded
 from core.predict.protocol import Protocol, Step
 from core.predict.terms import has_terms
-from core.privacy.renyi import Floats
 from core.privacy.sampling import sample
 from core.store import Budget, Ledger
 
@@ -71,7 +70,7 @@ class Account:
                 )
             protocol = self._protocol.copy()
             protocol.restore(budget.remaining, budget.used, budget.stopped)
-            step = protocol.step(decoded.public, rows_for(protocol, decoded))
+            step = protocol.answer(decoded.query(protocol.shape))
             charge = self._ledger.stop if protocol.stopped else self._ledger.debit
             try:
                 receipt = charge(self.corpus, step.losses, session=session, used=budget.used)
@@ -79,10 +78,3 @@ class Account:
                 continue
             return Drawn(decoded.token(sample(step.pmf)), step, receipt.used)
         raise StaleBudget("Too many answers are drawn at once; the public model gave this one.")
-
-
-def rows_for(protocol: Protocol, decoded: Decoded) -> Floats:
-    """The pmfs in the shape that the protocol reads: parts (k, V), halves (k, 2, V) or the whole (1, V)."""
-    if protocol.shape == "halves":
-        return decoded.halves
-    return decoded.parts

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import InputError
+from core.predict.rows import Rows
 from core.privacy.renyi import Floats
 from core.privacy.sampling import PUBLIC_FLOOR
 
@@ -36,15 +37,19 @@ class Decoded:
         """The public pmf (S,)."""
         return self.pmfs[0]
 
-    @property
-    def parts(self) -> Floats:
-        """The other models' pmfs (models - 1, S)."""
-        return self.pmfs[1:]
+    def query(self, shape: str = "parts") -> Rows:
+        """What a protocol of that shape reads: the other models' pmfs (models - 1, S), or halves (k, 2, S).
 
-    @property
-    def halves(self) -> Floats:
-        """The other models' pmfs as (k, 2, S): rows 1 and 2 are the halves of the first part, and so on."""
-        return self.pmfs[1:].reshape(-1, 2, self.pmfs.shape[1])
+        They are normalised already. A model whose logits were no numbers has no pmf, not even at its first
+        token: it is marked as faulty, and the public pmf stands in its place.
+        """
+        rows = self.pmfs[1:]
+        good = np.isfinite(rows[:, 0])
+        if not good.all():
+            rows = np.where(good[:, None], rows, self.public)
+        if shape == "halves":
+            rows, good = rows.reshape(-1, 2, self.pmfs.shape[1]), good.reshape(-1, 2)
+        return Rows(self.public, rows, good, None, self.public.size)
 
     def token(self, index: int) -> int:
         """The vocabulary's token for an index into the support."""
@@ -73,8 +78,8 @@ class Decoding:
     def from_logits(self, logits: "NDArray[Any] | torch.Tensor") -> Decoded:
         """Logits (models, V), the public model first, as float64 pmfs.
 
-        Exponentials of float32 logits are taken in float32 (they carry no more digits), sums in float64.
-        The values so made are the pmfs, to the last bit, for weights, losses and sampling alike.
+        Exponentials of float32 logits are taken in float32 (they carry no more digits) and normalised in
+        float64. The values so made are the pmfs, to the last bit, for weights, losses and sampling alike.
         """
         if logits.ndim != 2 or 0 in logits.shape:
             raise InputError("Logits must have the shape (models, vocabulary).")
@@ -101,10 +106,13 @@ class Decoding:
 
     def support(self, public: Floats) -> Indices | None:
         """The tokens to keep, from the tempered public pmf alone; None keeps all."""
-        if not (public.min() >= 0.0 and abs(public.sum() - 1.0) < 1e-6):
+        least = public.min()
+        if not least >= 0.0:  # normalised it is, unless it is NaN
             raise InputError(
                 "The public model gave no probability mass function: there is nothing to answer."
             )
+        if least >= PUBLIC_FLOOR and self.top_k is None and self.top_p == 1.0:
+            return None
         kept = np.flatnonzero(public >= PUBLIC_FLOOR)
         if self.top_k is not None and self.top_k < kept.size:
             best = np.argpartition(-public[kept], self.top_k - 1)[: self.top_k]
@@ -125,6 +133,11 @@ def _softmax(logits: "NDArray[Any] | torch.Tensor", sharpness: float) -> Floats:
         pmfs = np.exp(scaled).astype(np.float64, copy=False)
         pmfs *= 1.0 / pmfs.sum(axis=1, keepdims=True)
         return pmfs
+    import torch
+
     rows = logits.detach().cpu().float()
-    rows = (rows - rows.amax(dim=1, keepdim=True)).mul_(sharpness).exp_().double()
-    return np.asarray(rows.mul_(1.0 / rows.sum(dim=1, keepdim=True)).numpy())
+    if sharpness != 1.0:
+        rows = (rows - rows.amax(dim=1, keepdim=True)).mul_(sharpness)
+    with torch.inference_mode():
+        pmfs = torch.softmax(rows, dim=1).double()
+        return np.asarray(pmfs.mul_(1.0 / pmfs.sum(dim=1, keepdim=True)).numpy())

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from core.errors import InputError
 from core.predict.protocol import Answer, Protocol
 from core.predict.rows import Rows
-from core.privacy.curve import Curve
+from core.privacy.curve import Curves
 from core.privacy.sampling import LARGEST_WEIGHT, SLACK
 from core.privacy.units import PER_NAT
 
@@ -59,12 +59,10 @@ class PMixED(Protocol):
         if self.stopped or self.used >= self.queries:
             return self._public_answer(query)
         target = math.expm1(min((self.alpha - 1.0) * self.radius, 700.0)) * (1.0 - 1e-12)
-        curve = Curve(query.public, self.alpha)
-        weights = np.zeros(self.parts)
         may = query.good & (self._left >= self._price) & (target > 0.0)
-        for i in np.flatnonzero(may):
-            if curve.load(query.rows[i]):
-                weights[i] = curve.largest(target, LARGEST_WEIGHT)[0]
+        weights = np.where(
+            may, Curves(query.rows, query.public, self.alpha).largest(target, LARGEST_WEIGHT)[0], 0.0
+        )
         shares = weights / self.parts
         pmf = np.einsum("i,ij->j", shares, query.rows)
         pmf += (1.0 - shares.sum()) * query.public

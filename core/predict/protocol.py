@@ -106,7 +106,12 @@ class Protocol(ABC):
 
     def step(self, public: ArrayLike, parts: ArrayLike) -> Step:
         """Answer one query: choose weights, debit every part, and return the law to draw from."""
-        query = read_rows(public, parts, self._rows_shape())
+        return self.answer(read_rows(public, parts, self._rows_shape()))
+
+    def answer(self, query: Rows) -> Step:
+        """The same for a query whose pmfs are known to be normalised on the public support."""
+        if query.good.shape != self._rows_shape():
+            raise InputError(f"This protocol reads pmfs in the shape {self._rows_shape()}.")
         answer = self._answer(query)
         self._left = self._left - answer.units
         self.used += 1

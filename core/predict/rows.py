@@ -43,11 +43,11 @@ def read_rows(public: ArrayLike, rows: ArrayLike, shape: tuple[int, ...]) -> Row
     if h0.ndim != 1 or models.shape != (*shape, h0.size):
         wanted = ", ".join(str(n) for n in (*shape, "V"))
         raise InputError(f"The parts' pmfs must have the shape ({wanted}) beside a public pmf of shape (V,).")
-    total = h0.sum()
-    if not (h0.min(initial=0.0) >= 0.0 and 0.5 < total < 2.0):
+    total, least = h0.sum(), h0.min(initial=1.0)
+    if not (least >= 0.0 and 0.5 < total < 2.0):
         raise InputError("The public model gave no probability mass function: there is nothing to answer.")
     vocabulary, kept = h0.size, None
-    if h0.min() < PUBLIC_FLOOR:
+    if least < PUBLIC_FLOOR:
         kept = np.flatnonzero(h0 >= PUBLIC_FLOOR)
         h0, models = h0[kept], models[..., kept]
         total = h0.sum()
@@ -59,8 +59,8 @@ def read_rows(public: ArrayLike, rows: ArrayLike, shape: tuple[int, ...]) -> Row
 def _normalise(models: Floats, h0: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Each row is judged and divided by itself: another part's fault must not move even its last bit."""
     with np.errstate(all="ignore"):
-        sums = models.sum(axis=-1)
-        good = (sums > 0.0) & np.isfinite(sums) & (models.min(axis=-1) >= 0.0)
+        sums, least = _sum_and_least(models)
+        good = (sums > 0.0) & np.isfinite(sums) & (least >= 0.0)
         loose = ~(np.abs(sums - 1.0) <= _EXACT)
         if loose.any() or not good.all():
             models = models.copy()
@@ -68,3 +68,11 @@ def _normalise(models: Floats, h0: Floats) -> tuple[Floats, NDArray[np.bool_]]:
             good &= np.isfinite(models).all(axis=-1)
             models[~good] = h0
     return models, good
+
+
+def _sum_and_least(models: Floats) -> tuple[Floats, Floats]:
+    """The sum and the least number of each row, by torch, whose threads are at hand after the models."""
+    import torch
+
+    rows = torch.from_numpy(np.require(models, requirements="W"))
+    return rows.sum(-1).numpy(), rows.amin(-1).numpy()

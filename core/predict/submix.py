@@ -4,7 +4,7 @@ import numpy as np
 
 from core.predict.protocol import Answer, Protocol
 from core.predict.rows import Rows
-from core.privacy.mixing import halves_weight, symmetric_loss
+from core.privacy.mixing import halves_weights, symmetric_loss
 from core.privacy.renyi import Floats
 from core.privacy.sampling import SLACK
 
@@ -33,7 +33,7 @@ class SubMix(Protocol):
         if self.stopped or not np.all(self._left > 0.0):
             self.stopped = True
             return self._public_answer(query)
-        weights = np.array([self._weight(halves, query.public) for halves in query.rows])
+        weights = self._weights(query.rows, query.public)
         means = 0.5 * (query.rows[:, 0] + query.rows[:, 1])
         pmf = _mix(means.sum(axis=0), weights.sum(), self.parts, query.public)
         losses = self._losses(pmf, means, weights, query.public)
@@ -45,8 +45,8 @@ class SubMix(Protocol):
             return self._public_answer(query)._replace(units=units)
         return Answer(pmf, weights, units, private=True)
 
-    def _weight(self, halves: Floats, public: Floats) -> float:
-        return halves_weight(halves[0], halves[1], public, self.alpha, self.beta)
+    def _weights(self, halves: Floats, public: Floats) -> Floats:
+        return halves_weights(halves, public, self.alpha, self.beta)
 
     def _losses(self, pmf: Floats, means: Floats, weights: Floats, public: Floats) -> Floats:
         """Lines 13 to 19. The sums over the others come from both ends, so no mass is ever subtracted."""

@@ -1,4 +1,4 @@
-"""How far a mixture w h_i + (1 - w) h0 stands from the public pmf h0, as a function of the weight.
+"""How far mixtures w h_i + (1 - w) h0 stand from the public pmf h0, as functions of the weight.
 
 With r = h_i / h0 - 1 and u = 1 + t r:
 
@@ -10,122 +10,146 @@ Both are convex in t and zero at 0.
 """
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from core.errors import InputError
 from core.privacy.renyi import Floats, is_pmf
 from core.privacy.search import largest_within
 
+if TYPE_CHECKING:
+    import torch
 
-class Curve:
-    """forward(t) and backward(t) of one part at a time; the buffers are shared by all parts.
+
+class Curves:
+    """forward(t) and backward(t) of several parts at once, one row each; no row looks at another.
 
     At alpha infinity the two are max log u and max -log u, which are the losses themselves. Few passes over
-    the vocabulary are what makes a step fast: one product for the ratio h_i / h0, one sum for chi2, and two
-    to four passes for every evaluation. The sums are near 1 and exact to about 1e-15; the slack covers that.
+    the vocabulary are what makes a step fast: one product for the ratios h_i / h0, one sum for chi2, and two
+    to four passes for every evaluation, by torch, whose threads are at hand after the models. The sums are
+    near 1 and exact to about 1e-15; the slack covers that.
     """
 
-    def __init__(self, public: Floats, alpha: float) -> None:
-        if public.ndim != 1 or not is_pmf(public):
+    def __init__(self, parts: Floats, public: Floats, alpha: float, *, checked: bool = False) -> None:
+        import torch
+
+        if public.ndim != 1 or not (checked or is_pmf(public)):
             raise InputError("The public pmf is not a probability mass function.")
-        self.alpha = alpha
-        self.public = public
-        with np.errstate(divide="ignore"):
-            self.inverse = 1.0 / public
-        self.ratio, self.u, self.v, self.w = np.empty((4, public.size))
-        self.chi2 = 0.0
-        self.last = (0.0, 0.0)
-
-    def load(self, part: Floats, checked: bool = False) -> bool:
-        """Take up a part: its ratio to the public pmf and its chi2. False if it is not a pmf there.
-
-        `checked` says that the caller has made sure of a pmf already.
-        """
-        if part.shape != self.public.shape:
+        if parts.ndim != 2 or parts.shape[1:] != public.shape:
             raise InputError("Every part needs a pmf over the public vocabulary.")
-        with np.errstate(all="ignore"):
-            np.multiply(part, self.inverse, out=self.ratio)
-            np.multiply(part, self.ratio, out=self.w)
-            self.chi2 = max(float(self.w.sum()) - 1.0, 0.0)
-        return math.isfinite(self.chi2) and (checked or bool(is_pmf(part)))
-
-    def both(self, t: float) -> tuple[float, float]:
-        """forward(t) and backward(t); leaves u, and u^(alpha-1) in v."""
-        alpha, u, v, w = self.alpha, self.u, self.v, self.w
+        self.alpha = alpha
+        self.public = torch.from_numpy(public)
+        rows = torch.from_numpy(parts)
+        self.ratio = rows * self.public.reciprocal()
+        self.u = rows * self.ratio
+        self.chi2: Floats = np.maximum(self.u.sum(1).numpy() - 1.0, 0.0)  # keeps a NaN
+        self.last: tuple[Floats, Floats] = (self.chi2, self.chi2)
         if math.isinf(alpha):
-            top, bottom = float(self.ratio.max()) - 1.0, float(self.ratio.min()) - 1.0
-            return math.log1p(t * top), -math.log1p(t * bottom)
-        with np.errstate(all="ignore"):
-            np.multiply(self.ratio, t, out=u)
-            u += 1.0 - t
-            if alpha == 2.0:
-                np.divide(self.public, u, out=w)
-                return t * t * self.chi2, _closed(float(w.sum()) - 1.0)
-            raise_to(u, alpha - 1.0, v)
-            np.divide(self.public, v, out=w)
-            backward = float(w.sum())
-            np.multiply(u, v, out=w)
-            return _closed(dot(self.public, w) - 1.0), _closed(backward - 1.0)
+            self.top, self.bottom = (self.ratio.amax(1) - 1.0).numpy(), (self.ratio.amin(1) - 1.0).numpy()
+        elif alpha != 2.0:
+            self.v = torch.empty_like(self.u)
 
-    def largest(self, target: float, cap: float) -> tuple[float, float]:
-        """The largest t <= cap with both sums at most `target`, and a bound on the sums there.
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which rows have mass only where the public pmf has some, and no NaN."""
+        return np.isfinite(self.chi2)
+
+    def both(self, t: Floats) -> tuple[Floats, Floats]:
+        """forward(t) and backward(t) of each row at its own t."""
+        import torch
+
+        with np.errstate(all="ignore"):
+            if math.isinf(self.alpha):
+                return np.log1p(t * self.top), -np.log1p(t * self.bottom)
+            self._raise(t)
+            if self.alpha == 2.0:
+                torch.div(self.public, self.u, out=self.u)
+                return t * t * self.chi2, _excess(self.u)
+            self.u *= self.v
+            self.u *= self.public
+            torch.div(self.public, self.v, out=self.v)
+            return _excess(self.u), _excess(self.v)
+
+    def _raise(self, t: Floats) -> None:
+        """u = 1 + t r, and v = u^(alpha-1) but at alpha 2, where that is u."""
+        import torch
+
+        steps = torch.from_numpy(t)[:, None]
+        torch.mul(self.ratio, steps, out=self.u)
+        self.u += 1.0 - steps
+        if self.alpha != 2.0:
+            raise_to(self.u, self.alpha - 1.0, self.v)
+
+    def largest(self, targets: ArrayLike, cap: float) -> tuple[Floats, Floats]:
+        """For each row the largest t <= cap with both sums at most its target, and a bound on them there.
 
         The search starts where the quadratic part alone meets the target: forward and backward are both
-        alpha (alpha - 1)/2 chi2 t^2 for small t. At alpha 2 that is exact for the forward sum.
+        alpha (alpha - 1)/2 chi2 t^2 for small t. At alpha 2 that is exact for the forward sum. A row that is
+        not known gets 0.
         """
-        if math.isinf(self.alpha):
-            top, bottom = float(self.ratio.max()) - 1.0, float(self.ratio.min()) - 1.0
-            up = math.expm1(target) / top if top > 0.0 else math.inf
-            down = math.expm1(-target) / bottom if bottom < 0.0 else math.inf
-            t = min(cap, up, down)
-            return t, max(self.both(t))
-        curvature = 0.5 * self.alpha * (self.alpha - 1.0) * self.chi2
-        start = math.sqrt(target / curvature) if curvature > 0.0 else cap
-        return largest_within(self._value, self._slope, target=target, start=start, cap=cap)
+        targets = np.broadcast_to(np.asarray(targets, np.float64), self.chi2.shape)
+        with np.errstate(all="ignore"):
+            if math.isinf(self.alpha):
+                up = np.where(self.top > 0.0, np.expm1(targets) / self.top, np.inf)
+                down = np.where(self.bottom < 0.0, np.expm1(-targets) / self.bottom, np.inf)
+                t = np.where(self.known, np.minimum(cap, np.minimum(up, down)), 0.0)
+                return t, np.where(self.known, self._value(t), 0.0)
+            curvature = 0.5 * self.alpha * (self.alpha - 1.0) * self.chi2
+            starts = np.where(curvature > 0.0, np.sqrt(targets / curvature), cap)
+        starts = np.where(self.known, starts, 0.0)
+        t, reached = largest_within(self._value, self._slope, targets=targets, starts=starts, cap=cap)
+        return np.where(self.known, t, 0.0), np.where(self.known, reached, 0.0)
 
-    def _value(self, t: float) -> float:
+    def _value(self, t: Floats) -> Floats:
         self.last = self.both(t)
-        return max(self.last)
+        return np.maximum(*self.last)
 
-    def _slope(self, t: float) -> float:
-        """d log E / d log t of the larger of the two, from u and v of the last evaluation.
+    def _slope(self, t: Floats) -> Floats:
+        """d log E / d log t of the larger of the two.
 
         t r = u - 1 turns the derivatives into sums of the same kind: t forward' = alpha (sum h0 u^alpha -
         sum h0 u^(alpha-1)) and t backward' = (alpha - 1) (sum h0 u^-alpha - sum h0 u^(1-alpha)).
         """
         forward, backward = self.last
-        if forward >= backward:
-            if self.alpha == 2.0:
-                return 2.0
-            return self.alpha * (forward + 1.0 - dot(self.public, self.v)) / forward
-        with np.errstate(all="ignore"):
-            np.divide(self.public, self.u, out=self.w)
-            self.w /= self.u if self.alpha == 2.0 else self.v
-            return (self.alpha - 1.0) * (float(self.w.sum()) - 1.0 - backward) / backward
+        rises = forward >= backward
+        slopes = np.full_like(forward, 2.0)
+        if self.alpha == 2.0 and rises.all():
+            return slopes
+        self._raise(t)
+        if self.alpha != 2.0 and rises.any():
+            below = _excess(self.v * self.public)
+            slopes = np.where(rises, self.alpha * (forward - below) / forward, slopes)
+        if not rises.all():
+            self.u *= self.u if self.alpha == 2.0 else self.v
+            above = _excess(self.public / self.u)
+            slopes = np.where(rises, slopes, (self.alpha - 1.0) * (above - backward) / backward)
+        return slopes
 
 
-def dot(a: Floats, b: Floats) -> float:
-    """Inner product outside BLAS, whose threads stall for milliseconds when the cores are busy."""
-    return float(np.einsum("i,i->", a, b))
+def _excess(terms: "torch.Tensor") -> Floats:
+    """The sum of each row less 1; NaN comes of infinity over infinity and counts as infinite."""
+    over: Floats = terms.sum(1).numpy() - 1.0
+    return np.where(np.isnan(over), np.inf, over)
 
 
-def _closed(excess: float) -> float:
-    """NaN comes of infinity over infinity: count it as infinite."""
-    return math.inf if math.isnan(excess) else excess
-
-
-def raise_to(u: Floats, power: float, out: Floats) -> None:
+def raise_to(u: "torch.Tensor", power: float, out: "torch.Tensor") -> None:
     """out = u^power; products and a square root where they do, for they are ten times faster."""
+    import torch
+
     doubled = power * 2.0
     if doubled != math.floor(doubled) or power > 64.0:
-        np.power(u, power, out=out)
+        torch.pow(u, power, out=out)
         return
     whole = math.floor(power)
-    out[...] = u if whole else 1.0
-    for bit in f"{whole:b}"[1:]:
-        out *= out
+    if not whole:
+        out.fill_(1.0)
+    elif whole == 1:
+        out.copy_(u)
+    for place, bit in enumerate(f"{whole:b}"[1:]):
+        torch.square(out if place else u, out=out)
         if bit == "1":
             out *= u
     if power != whole:
-        out *= np.sqrt(u)
+        out *= u.sqrt()

@@ -29,6 +29,7 @@ LARGEST_WEIGHT = 0.99
 SMALLEST_ORDER = 1.05
 
 _HIGH_BITS, _LOW_BITS = 60, 43
+_BLOCK = 256  # tokens that are added up together before the one that was drawn is looked for
 _LARGEST_VOCABULARY = 2**20  # so that the low halves add up within 63 bits
 
 Floats = NDArray[np.float64]
@@ -39,16 +40,16 @@ def integer_parts(pmf: Floats) -> tuple[Integers, Integers]:
     """The integers n_x as two halves: n_x = high_x 2^43 + low_x. Zero only where the pmf is zero."""
     if pmf.ndim != 1 or not 0 < pmf.size <= _LARGEST_VOCABULARY:
         raise InputError(f"A pmf over 1 to {_LARGEST_VOCABULARY:,} tokens is needed.")
-    if not (pmf.min() >= 0.0 and 0.5 < pmf.sum() < 2.0):  # also false for NaN
+    least = pmf.min()
+    if not (least >= 0.0 and 0.5 < pmf.sum() < 2.0):  # also false for NaN
         raise InputError("The law to draw from is not a probability mass function.")
     scaled = np.asarray(pmf, np.float64) * 2.0**_HIGH_BITS
     high = scaled.astype(np.int64)
     scaled -= high
     scaled *= 2.0**_LOW_BITS
     low = scaled.astype(np.int64)
-    tiny = (high == 0) & (low == 0)
-    if tiny.any():
-        low[tiny & (pmf > 0.0)] = 1
+    if least * 2.0**_HIGH_BITS * 2.0**_LOW_BITS < 1.0:
+        low[(high == 0) & (low == 0) & (pmf > 0.0)] = 1
     return high, low
 
 
@@ -77,10 +78,22 @@ def sample_with(pmf: Floats, generator: np.random.Generator) -> int:
 
 
 def _find(high: Integers, low: Integers, below: Callable[[int], int]) -> int:
-    np.cumsum(high, out=high)
-    np.cumsum(low, out=low)
+    """The token in whose stretch of 0 to N a number drawn below N falls: first its block, then the token."""
+    starts = np.arange(0, high.size, _BLOCK)
+    blocks = _Sums(np.add.reduceat(high, starts), np.add.reduceat(low, starts))
+    drawn = below(blocks(starts.size - 1))
+    block = bisect_right(range(starts.size), drawn, key=blocks)
+    inside = slice(block * _BLOCK, (block + 1) * _BLOCK)
+    tokens = _Sums(high[inside], low[inside])
+    rest = drawn - (blocks(block - 1) if block else 0)
+    return block * _BLOCK + bisect_right(range(high[inside].size), rest, key=tokens)
 
-    def up_to(token: int) -> int:
-        return (int(high[token]) << _LOW_BITS) + int(low[token])
 
-    return bisect_right(range(high.size), below(up_to(high.size - 1)), key=up_to)
+class _Sums:
+    """The running sums of n_x as Python integers, which have no limit."""
+
+    def __init__(self, high: Integers, low: Integers) -> None:
+        self._high, self._low = np.cumsum(high), np.cumsum(low)
+
+    def __call__(self, place: int) -> int:
+        return (int(self._high[place]) << _LOW_BITS) + int(self._low[place])

@@ -1,55 +1,66 @@
-"""The largest argument at which a convex curve from zero stays within a target, in few evaluations."""
+"""The largest arguments at which convex curves from zero stay within their targets, in few evaluations."""
 
-import math
 from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from core.privacy.renyi import Floats
+
 CLOSE = 1e-4  # relative excess at which the search ends and convexity does the rest
+_ROUNDS = 200
 
 
 def largest_within(
-    value: Callable[[float], float],
-    slope: Callable[[float], float],
+    value: Callable[[Floats], Floats],
+    slope: Callable[[Floats], Floats],
     *,
-    target: float,
-    start: float,
+    targets: ArrayLike,
+    starts: ArrayLike,
     cap: float,
     close: float = CLOSE,
-) -> tuple[float, float]:
-    """The largest t in [0, cap] with value(t) <= target, to a relative `close`, and a bound on the value.
+) -> tuple[Floats, Floats]:
+    """For each curve the largest t in [0, cap] with value(t) <= target, and a bound on the value there.
 
-    `value` is convex with value(0) = 0; `slope(t)` is d log value / d log t at the last t evaluated.
-    Newton in log-log coordinates, where such curves run nearly straight with slopes from 2 to the Renyi
-    order; bracketed, so it always ends. Convexity gives value(l t) <= l value(t) for l <= 1, so a t whose
-    value is a little too high is brought down by the excess. An infinite or NaN value is too high. What is
-    returned was evaluated at or below the target, or brought there in that way.
+    `value` takes one t for each curve; the curves are convex with value(0) = 0. `slope(t)` is
+    d log value / d log t at the t evaluated last. Newton in log-log coordinates, where such curves run nearly
+    straight with slopes from 2 to the Renyi order; bracketed, so it always ends. Convexity gives
+    value(l t) <= l value(t) for l <= 1, so a t whose value is a little too high is brought down by the
+    excess. An infinite or NaN value is too high. What is returned was evaluated at or below the target, or
+    brought there in that way.
+
+    No curve looks at another: all are evaluated until the last has ended, at the t where each had ended.
     """
-    low, reached, high = 0.0, 0.0, math.inf
-    t = min(start, cap)
-    for _ in range(200):
-        height = value(t)
-        if height <= target:
-            low, reached = t, height
-            if t >= cap or height >= target * (1.0 - close):
+    t = np.minimum(np.asarray(starts, np.float64), cap)
+    targets = np.broadcast_to(np.asarray(targets, np.float64), t.shape)
+    low, reached, high = np.zeros_like(t), np.zeros_like(t), np.full_like(t, np.inf)
+    going = np.ones(t.shape, bool)
+    with np.errstate(all="ignore"):
+        for _ in range(_ROUNDS):
+            height = value(t)
+            within = height <= targets
+            ended = within & ((t >= cap) | (height >= targets * (1.0 - close)))
+            near = ~within & (height <= targets * (1.0 + close))
+            better = going & within
+            low, reached = np.where(better, t, low), np.where(better, height, reached)
+            if near.any():
+                near &= going
+                low, reached = np.where(near, t * (targets / height), low), np.where(near, targets, reached)
+            going &= ~(ended | near)
+            if not going.any():
                 break
-        elif height <= target * (1.0 + close):
-            return t * (target / height), target
-        else:
-            high = min(high, t)
-        t = _next(t, height, target, slope)
-        if not low < t < high:
-            t = 0.5 * (low + high) if math.isfinite(high) else cap
-        t = min(t, cap)
-        if t <= low:
-            break
+            high = np.where(going & ~within, np.minimum(high, t), high)
+            t = np.where(going, np.minimum(_next(t, height, targets, slope(t), low, high, cap), cap), t)
+            going &= t > low
     return low, reached
 
 
-def _next(t: float, height: float, target: float, slope: Callable[[float], float]) -> float:
-    if not math.isfinite(height):
-        return t / 8.0
-    if height <= 0.0:
-        return 2.0 * t
-    steepness = slope(t)
-    if not 1.0 <= steepness < 1e6:
-        steepness = 2.0
-    return t * (target / height) ** (1.0 / steepness)
+def _next(
+    t: Floats, height: Floats, targets: Floats, steepness: Floats, low: Floats, high: Floats, cap: float
+) -> Floats:
+    steepness = np.where((steepness >= 1.0) & (steepness < 1e6), steepness, 2.0)
+    newton = t * (targets / height) ** (1.0 / steepness)
+    newton = np.where(height > 0.0, newton, 2.0 * t)
+    newton = np.where(np.isfinite(height), newton, t / 8.0)
+    inside: NDArray[np.bool_] = (low < newton) & (newton < high)
+    return np.where(inside, newton, np.where(np.isfinite(high), 0.5 * (low + high), cap))

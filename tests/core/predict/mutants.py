@@ -20,7 +20,7 @@ from core.predict.decoding import Decoded
 from core.predict.protocol import Protocol
 from core.privacy import sampling
 from core.privacy import strict as mathematics
-from core.privacy.curve import Curve
+from core.privacy.curve import Curves
 from core.privacy.strict import Weighed, strict_weight
 from core.privacy.units import loss_units
 
@@ -72,13 +72,13 @@ def single_precision(patch: pytest.MonkeyPatch) -> None:
 
 
 def one_sided(patch: pytest.MonkeyPatch) -> None:
-    both = Curve.both
-    patch.setattr(Curve, "both", lambda self, t: (both(self, t)[0], 0.0))
+    both = Curves.both
+    patch.setattr(Curves, "both", lambda self, t: (both(self, t)[0], np.zeros_like(t)))
 
 
 def other_side_only(patch: pytest.MonkeyPatch) -> None:
-    both = Curve.both
-    patch.setattr(Curve, "both", lambda self, t: (0.0, both(self, t)[1]))
+    both = Curves.both
+    patch.setattr(Curves, "both", lambda self, t: (np.zeros_like(t), both(self, t)[1]))
 
 
 def temperature_after_mixing(patch: pytest.MonkeyPatch) -> None:
@@ -114,13 +114,9 @@ def check_with_any(patch: pytest.MonkeyPatch) -> None:
 def cap_not_enforced(patch: pytest.MonkeyPatch) -> None:
     def uncapped(parts, public, allowance, k, w_max, alpha, **_):
         kappa = mathematics.base_share(k, w_max)
-        curve = Curve(public, alpha)
-        found = []
-        for row, allowed in zip(parts, np.broadcast_to(allowance, len(parts)), strict=True):
-            curve.load(row)
-            t, reached = curve.largest(mathematics._to_excess(allowed, kappa, alpha), 1.0 / (k * kappa))
-            found.append((t * k * kappa, mathematics._to_loss(reached, kappa, alpha)))
-        return Weighed(*np.array(found).T)
+        targets = mathematics._to_excess(np.broadcast_to(allowance, len(parts)), kappa, alpha)
+        t, reached = Curves(parts, public, alpha).largest(targets, 1.0 / (k * kappa))
+        return Weighed(t * k * kappa, mathematics._to_loss(reached, kappa, alpha))
 
     patch.setattr(strict_module, "strict_weight", uncapped)
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from core.errors import InputError
-from core.predict import Decoding
+from core.predict import Decoding, StrictSubMix
 from tests.core.privacy.pmfs import language_like
 
 
@@ -100,7 +100,7 @@ def test_a_broken_part_stays_visible_and_a_broken_public_model_is_an_error():
 
 def test_halves_are_neighbouring_rows():
     pmfs = language_like(6, 10, seed=1)
-    halves = Decoding().from_pmfs(pmfs).halves
+    halves = Decoding().from_pmfs(pmfs).query("halves").rows
     assert halves.shape == (3, 2, 10)
     assert np.allclose(halves[1, 0], pmfs[3])
 
@@ -117,3 +117,25 @@ def test_greedy_and_nonsense_are_refused(settings):
 def test_the_refusal_of_greedy_says_why():
     with pytest.raises(InputError, match="greedy"):
         Decoding(temperature=0)
+
+
+def test_a_model_whose_logits_are_no_numbers_is_marked_and_stands_as_the_public_one():
+    logits = torch.randn(5, 300)
+    logits[2, 17] = float("nan")
+    logits[3] = -float("inf")
+    query = Decoding(temperature=0.7).from_logits(logits).query()
+    assert query.good.tolist() == [True, False, False, True]
+    np.testing.assert_array_equal(query.rows[1], query.public)
+    np.testing.assert_allclose(query.rows.sum(1), 1.0, atol=1e-13)
+    halves = Decoding().from_logits(logits).query("halves")
+    assert halves.good.tolist() == [[True, False], [False, True]]
+
+
+def test_what_the_protocol_reads_of_logits_is_what_it_reads_of_pmfs():
+    decoded = Decoding().from_logits(torch.randn(5, 300))
+    one, two = StrictSubMix(4, queries=8), StrictSubMix(4, queries=8)
+    seen, given = one.answer(decoded.query()), two.step(decoded.public, decoded.pmfs[1:])
+    np.testing.assert_array_equal(seen.pmf, given.pmf)
+    np.testing.assert_array_equal(seen.units, given.units)
+    with pytest.raises(InputError, match="shape"):
+        one.answer(decoded.query("halves"))

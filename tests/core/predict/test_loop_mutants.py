@@ -3,7 +3,7 @@
 import pytest
 
 from core.predict import account
-from core.predict.account import Account, Drawn, rows_for
+from core.predict.account import Account, Drawn
 from core.privacy.sampling import sample
 from tests.core.predict.mutants import Mutant, survives
 
@@ -15,7 +15,7 @@ def debit_after_release(patch: pytest.MonkeyPatch) -> None:
         protocol = self._protocol.copy()
         budget = self.budget()
         protocol.restore(budget.remaining, budget.used, budget.stopped)
-        step = protocol.step(decoded.public, rows_for(protocol, decoded))
+        step = protocol.answer(decoded.query(protocol.shape))
         drawn = Drawn(decoded.token(vars(account)["sample"](step.pmf)), step, budget.used + 1)
         self._ledger.debit(self.corpus, step.losses, session=session)
         return drawn
@@ -25,7 +25,7 @@ def debit_after_release(patch: pytest.MonkeyPatch) -> None:
 
 def budget_per_session(patch: pytest.MonkeyPatch) -> None:
     def own(self, decoded, session):
-        step = self._protocol.step(decoded.public, rows_for(self._protocol, decoded))
+        step = self._protocol.answer(decoded.query(self._protocol.shape))
         return Drawn(decoded.token(sample(step.pmf)), step, self._protocol.used)
 
     patch.setattr(Account, "_draw", own)

@@ -267,9 +267,9 @@ def test_banked_lets_a_dear_query_take_what_quiet_ones_left():
 def test_tempered_pmfs_are_accounted_as_they_are_sampled():
     logits = np.log(language_like(3, 40, seed=2, spread=2.0))
     decoded = Decoding(temperature=0.5, top_k=10).from_logits(logits)
-    step = StrictSubMix(3, epsilon=1.0, queries=2).step(decoded.public, decoded.parts)
+    step = StrictSubMix(3, epsilon=1.0, queries=2).step(decoded.public, decoded.pmfs[1:])
     for i in range(3):
-        rest = decoded.parts.copy()
+        rest = decoded.pmfs[1:].copy()
         rest[i] = decoded.public
         without = StrictSubMix(3, epsilon=1.0, queries=2).step(decoded.public, rest)
         assert renyi_divergence(step.pmf, without.pmf, 2.0) <= step.losses[i]
