@@ -39,10 +39,15 @@ class Plan:
     w_max: float = 0.5
     allowance: str = "banked"
     whole_passes: int = 0  # more than 0 trains one more adapter on everything, for synthetic corpora only
+    kept_rank: int | None = None  # the rank at which the parts are stored, below the one they train at
     training: TrainingSettings = field(default_factory=TrainingSettings)
 
     def __post_init__(self) -> None:
         budget_parts(self.parts, self.halves, self.protocol)  # refuses what does not fit together
+        if self.kept_rank is not None and not 1 <= self.kept_rank <= self.training.shape.rank:
+            raise InputError(
+                f"The rank to keep lies between 1 and the rank of training, {self.training.shape.rank}."
+            )
 
     @property
     def budget_parts(self) -> int:
@@ -108,6 +113,9 @@ def train_ensemble(
         },
         created=created,
         dtype=_half_precision(),
+        ranks={
+            name: plan.kept_rank or plan.training.shape.rank for name in result.stack.names if name != WHOLE
+        },
     )
     return result.reports
 

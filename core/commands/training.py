@@ -46,6 +46,7 @@ def train(
     rate: float = typer.Option(1e-3, help="The learning rate; high ones memorise."),
     layers: int = typer.Option(8, help="How many of the model's top layers learn."),
     rank: int = typer.Option(8, help="The rank of the adapters."),
+    kept_rank: int = typer.Option(None, help="Store the parts at this lower rank; they say nearly the same."),
     w_max: float = typer.Option(0.5, help="The most that a part may weigh in its own answer (Strict)."),
     allowance: str = typer.Option(
         "banked", help="How a part's budget is spread: rolling, even or banked (Strict)."
@@ -83,6 +84,7 @@ def train(
         w_max=w_max,
         allowance=allowance,
         whole_passes=whole_passes,
+        kept_rank=kept_rank,
         training=TrainingSettings(
             passes=passes,
             batch=batch,
@@ -177,12 +179,16 @@ def _train_text(
 
 def trainings() -> None:
     """What was begun on the page and is unfinished."""
+    from core.context.cadp import kept
     from core.curator.job import read_jobs
 
-    found = read_jobs(load_settings())
+    settings = load_settings()
+    found, others = read_jobs(settings), kept.read_jobs(settings)
     for job in found:
         typer.echo(f"{job.name}: {job.state}, {job.reached:.0%} done. {job.sentence}".rstrip())
-    if not found:
+    for other in others:
+        typer.echo(f"{other.name}: {other.state}, by CADP. See `python -m core cadp trainings`.")
+    if not found and not others:
         typer.echo("Nothing is unfinished.")
 
 

@@ -40,8 +40,12 @@ def save_ensemble(
     budget: Mapping[str, Any] | None = None,
     created: str | None = None,
     dtype: torch.dtype = torch.float32,
+    ranks: Mapping[str, int] | None = None,
 ) -> Manifest:
-    """Write all or nothing; an ensemble that was there before is replaced. float16 halves the size."""
+    """Write all or nothing; an ensemble that was there before is replaced.
+
+    float16 halves the size. An adapter that `ranks` names is written at that lower rank (`lower_rank`).
+    """
     transformer = read_transformer(public.model)
     transformer.places(stack.shape)
     for name in stack.names:
@@ -50,8 +54,9 @@ def save_ensemble(
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
         staging = Path(scratch) / "new"
-        for row, name in enumerate(stack.names):
-            _write_adapter(staging / name, stack, row, transformer, public.name, dtype)
+        for name in stack.names:
+            own = stack.select([name]).lower_rank((ranks or {}).get(name, stack.shape.rank))
+            _write_adapter(staging / name, own, transformer, public.name, dtype)
         manifest = Manifest(
             base_model=public.name,
             base_digest=public.digest,
@@ -70,7 +75,10 @@ def save_ensemble(
 
 
 def load_ensemble(folder: Path, public: PublicModel) -> tuple[AdapterStack, Manifest]:
-    """The adapters, checked against their manifest and the public model, in float32."""
+    """The adapters, checked against their manifest and the public model, in float32.
+
+    Adapters of lower rank are filled up with zeros to the highest, which changes nothing that they say.
+    """
     manifest = read_manifest(folder)
     if manifest.base_digest != public.digest:
         raise ModelUnavailable(
@@ -78,22 +86,27 @@ def load_ensemble(folder: Path, public: PublicModel) -> tuple[AdapterStack, Mani
             f"those of {public.name!r} here: an adapter only fits the model that it was trained on."
         )
     transformer = read_transformer(public.model)
-    shape: LoraShape | None = None
+    shapes: list[LoraShape] = []
     rows: list[dict[Place, tuple[torch.Tensor, torch.Tensor]]] = []
     for name, digest in manifest.adapters.items():
         if not _NAME.fullmatch(name):
             raise ModelUnavailable(f"The manifest in {folder} names an adapter {name!r}, which is no name.")
         own = _read_shape(folder / name)
-        if shape is not None and own != shape:
-            raise ModelUnavailable(f"Adapter {name!r} differs from the others in rank, layers or targets.")
-        shape = own
+        if shapes and (own.layers, own.scale, own.targets) != (
+            shapes[0].layers,
+            shapes[0].scale,
+            shapes[0].targets,
+        ):
+            raise ModelUnavailable(f"Adapter {name!r} differs from the others in layers, scale or targets.")
+        shapes.append(own)
         rows.append(_read_weights(folder / name, digest, own, transformer))
-    if shape is None:
+    if not shapes:
         raise ModelUnavailable(f"The ensemble in {folder} has no adapters.")
+    shape = max(shapes, key=lambda each: each.rank)
     places = {
         place: Lora(
-            torch.stack([row[place][0] for row in rows]),
-            torch.stack([row[place][1] for row in rows]),
+            torch.stack([_filled(row[place][0], 1, shape.rank) for row in rows]),
+            torch.stack([_filled(row[place][1], 0, shape.rank) for row in rows]),
             shape.scale,
         )
         for place in rows[0]
@@ -108,16 +121,17 @@ def remove_ensemble(folder: Path) -> None:
 
 
 def _write_adapter(
-    folder: Path, stack: AdapterStack, row: int, transformer: Transformer, base: str, dtype: torch.dtype
+    folder: Path, stack: AdapterStack, transformer: Transformer, base: str, dtype: torch.dtype
 ) -> None:
+    """Write a stack of one."""
     from peft import LoraConfig
 
     folder.mkdir(parents=True)
     tensors = {}
     for place, a, b in stack.tensors():
         key = _key(transformer, place)
-        tensors[f"{key}.lora_A.weight"] = a[row].t().to(dtype).contiguous()  # (rank, in)
-        tensors[f"{key}.lora_B.weight"] = b[row].t().to(dtype).contiguous()  # (out, rank)
+        tensors[f"{key}.lora_A.weight"] = a[0].t().to(dtype).contiguous()  # (rank, in)
+        tensors[f"{key}.lora_B.weight"] = b[0].t().to(dtype).contiguous()  # (out, rank)
     save_file(tensors, folder / _WEIGHTS, metadata={"format": "pt"})
     config = LoraConfig(
         task_type="CAUSAL_LM",
@@ -172,6 +186,13 @@ def _read_weights(
             )
         row[place] = (a.t().float().contiguous(), b.t().float().contiguous())
     return row
+
+
+def _filled(tensor: torch.Tensor, axis: int, rank: int) -> torch.Tensor:
+    """The tensor with zeros behind it along an axis, up to the rank."""
+    missing = list(tensor.shape)
+    missing[axis] = rank - tensor.shape[axis]
+    return torch.cat((tensor, tensor.new_zeros(missing)), axis) if missing[axis] else tensor
 
 
 def _key(transformer: Transformer, place: Place) -> str:

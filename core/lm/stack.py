@@ -73,6 +73,20 @@ class AdapterStack:
         places = {key: replace(lora, b=lora.b * keep) for key, lora in self.places.items()}
         return replace(self, places=places)
 
+    def lower_rank(self, rank: int) -> "AdapterStack":
+        """The nearest adapters of a rank: each product A_j B_j keeps its `rank` largest singular values.
+
+        Row j of the answer depends on row j alone. Nothing changes where the rank is the stack's own.
+        """
+        if not 1 <= rank <= self.shape.rank:
+            raise InputError(f"The rank to keep lies between 1 and {self.shape.rank} (it is {rank}).")
+        if rank == self.shape.rank:
+            return self
+        shape = replace(self.shape, rank=rank, alpha=self.shape.scale * rank)
+        return replace(
+            self, shape=shape, places={key: _nearest(lora, rank) for key, lora in self.places.items()}
+        )
+
     def with_public_row(self) -> "AdapterStack":
         """One more row in front, whose adapter is zero: the public model in the same batch."""
         return replace(
@@ -120,6 +134,17 @@ def fresh_stack(
 
 def _rows(lora: Lora, rows: torch.Tensor) -> Lora:
     return replace(lora, a=lora.a[rows], b=lora.b[rows])
+
+
+def _nearest(lora: Lora, rank: int) -> Lora:
+    """Truncated singular values of A B, found in the small space between the two."""
+    left, inner_left = torch.linalg.qr(lora.a)  # (m, in, r), (m, r, r)
+    right, inner_right = torch.linalg.qr(lora.b.mT)  # (m, out, r), (m, r, r)
+    u, values, v = torch.linalg.svd(inner_left @ inner_right.mT)
+    root = values[:, :rank].sqrt()
+    a = left @ (u[..., :rank] * root[:, None, :])
+    b = (root[..., None] * v[:, :rank]) @ right.mT
+    return replace(lora, a=a, b=b)
 
 
 def _zero_in_front(tensor: torch.Tensor) -> torch.Tensor:

@@ -82,5 +82,5 @@ def test_its_split_is_the_demo_corpus_by_its_key() -> None:
 
 def test_it_is_small() -> None:
     size = sum(path.stat().st_size for path in SHIPPED.rglob("*") if path.is_file())
-    assert size < 12_000_000
+    assert size < 7_000_000
     assert json.loads((Path(SHIPPED) / "manifest.json").read_text())["synthetic"] is True

@@ -145,3 +145,39 @@ def test_names_that_are_no_folder_names_are_refused(public: PublicModel, tmp_pat
     manifest.write_text(manifest.read_text().replace("part-1", "../part-1"))
     with pytest.raises(ModelUnavailable, match="no name"):
         load_ensemble(tmp_path / "e", public)
+
+
+def test_a_lower_rank_is_the_nearest_one_and_each_row_is_its_own(public: PublicModel) -> None:
+    stack = some_stack(public)
+    low = stack.lower_rank(2)
+    assert low.shape.rank == 2
+    assert low.shape.scale == stack.shape.scale
+    for place, a, b in stack.tensors():
+        product, nearest = a @ b, low.places[place].a @ low.places[place].b
+        values = torch.linalg.svdvals(product)
+        lost = torch.linalg.matrix_norm(product - nearest)
+        torch.testing.assert_close(lost, values[:, 2:].norm(dim=1), atol=1e-5, rtol=1e-4)  # Eckart-Young
+    alone = stack.select(["part-2"]).lower_rank(2)
+    for place, a, b in alone.tensors():
+        row = low.select(["part-2"]).places[place]
+        torch.testing.assert_close(row.a @ row.b, a @ b, atol=1e-5, rtol=0)
+    assert stack.lower_rank(4) is stack
+    for rank in (0, 5):
+        with pytest.raises(InputError, match="between 1 and 4"):
+            stack.lower_rank(rank)
+
+
+def test_adapters_of_two_ranks_load_as_one_stack_that_says_the_same(
+    public: PublicModel, tmp_path: Path
+) -> None:
+    stack = some_stack(public)
+    save_ensemble(tmp_path / "e", stack, public, ranks={stack.names[0]: 1, stack.names[2]: 2})
+    loaded, _ = load_ensemble(tmp_path / "e", public)
+    assert loaded.shape == replace(stack.shape, targets=loaded.shape.targets)
+    logits = Ensemble(public, loaded, "float32").decoder().start(PROMPT)
+    for row, name in enumerate(stack.names):
+        peft = peft_logits(public, tmp_path / "e" / name)
+        torch.testing.assert_close(peft, logits[row + 1], atol=1e-4, rtol=0)
+    place = next(iter(stack.places))
+    assert torch.equal(loaded.places[place].a[1], stack.places[place].a[1])
+    assert (loaded.places[place].a[0, :, 1:] == 0).all()
