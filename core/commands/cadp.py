@@ -1,21 +1,21 @@
-"""`python -m core cadp`: train a model with DP-SGD on what is flagged, and read its card."""
+"""`python -m core cadp`: train a model with DP-SGD on what is flagged, go on with it, and read its card."""
 
-import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-from core.context.flags import MECHANISMS
+from core.context.cadp.flags import MECHANISMS
 from core.errors import InputError
 from core.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from core.context.cadp_card import Recall
-    from core.context.cadp_plan import CadpProgress
-    from core.context.flags import Flagger
+    from core.context.cadp.job import CadpJobs
+    from core.context.cadp.kept import CadpJob
+    from core.context.cadp.status import CadpStatus
 
 app = typer.Typer(help="Train with privacy for what is sensitive in context (CADP).", no_args_is_help=True)
 
@@ -51,15 +51,16 @@ def train(
     ] = None,
     output: Annotated[Path | None, typer.Option(help="The folder to write to.")] = None,
 ) -> None:
-    """Train on a corpus: DP-SGD on what is flagged, plain updates on the rest; then print the card."""
-    from core.context.cadp_files import save_cadp
-    from core.context.cadp_job import cadp_folder
-    from core.context.cadp_model import Recipe, train_cadp
+    """Train on a corpus: DP-SGD on what is flagged, plain updates on the rest; then print the card.
+
+    Ctrl-C stops at the next step. What was reached is kept, and `cadp continue` goes on from there.
+    """
+    from core.context.cadp.model import Recipe
+    from core.context.detector import Detector
     from core.corpus import load_demo, read_corpus
-    from core.lm.public import load_public
     from core.lm.stack import LoraShape
 
-    settings, console = load_settings(), Console()
+    settings = load_settings()
     read = (
         load_demo()
         if corpus == "demo"
@@ -84,26 +85,49 @@ def train(
         merge_copies=merge_copies,
         **given,
     )
-    flagger, recall = _flags(recipe.mechanism, detector, formats, settings)
-    public = load_public(settings.model, settings)
-    called = name or read.name
-    folder = output or cadp_folder(settings, called)
-    checkpoints = settings.data_dir / "cadp-training" / called  # a second call goes on from the first
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("reading", total=1.0)
+    jobs = _jobs(settings)
+    jobs.start(
+        read,
+        recipe,
+        lambda: Detector.load(settings, detector),
+        formats=_one_of(formats, ("digits", "patterns"), "format"),
+        name=name or read.name,
+        output=str(output.resolve()) if output else "",
+    )
+    _watch(jobs, settings, output)
 
-        def reached(progress: "CadpProgress") -> None:
-            bar.update(task, completed=progress.share, description=_described(progress))
 
-        trained = train_cadp(
-            read, public, recipe, flagger, recall=recall, checkpoints=checkpoints, progress=reached
-        )
-    save_cadp(folder, trained, public)
-    shutil.rmtree(checkpoints, ignore_errors=True)
-    for sentence in trained.card.sentences():
-        console.print(sentence, highlight=False, soft_wrap=True)
-    console.print(f"The model is in {folder}.", highlight=False, soft_wrap=True)
+@app.command()
+def trainings() -> None:
+    """What is unfinished: begun here or on the page, and stopped."""
+    from core.context.cadp.kept import read_jobs
+    from core.context.cadp.status import status_of
+
+    settings = load_settings()
+    found = [status_of(settings, job) for job in read_jobs(settings)]
+    for status in found:
+        spent = f", epsilon {status.epsilons[-1][1]:.2f}" if status.epsilons else ""
+        reached = f"{status.share:.0%} done, {status.step:,} of {status.steps:,} steps{spent}"
+        print(f"{status.name}: {status.state}, {reached}. {status.sentence}".rstrip())
+    if not found:
+        print("Nothing is unfinished.")
+
+
+@app.command("continue")
+def go_on(name: Annotated[str, typer.Argument(help="The name of an unfinished training.")]) -> None:
+    """Go on with a training from what it reached; its privacy account goes on with it."""
+    settings = load_settings()
+    job, jobs = _unfinished(settings, name), _jobs(settings)
+    jobs.resume(job.id)
+    _watch(jobs, settings, Path(job.output) if job.output else None)
+
+
+@app.command()
+def discard(name: Annotated[str, typer.Argument(help="The name of an unfinished training.")]) -> None:
+    """Delete an unfinished training with its copy of the text; nothing of it has left."""
+    settings = load_settings()
+    _jobs(settings).discard(_unfinished(settings, name).id)
+    print(f"The training of {name} and its copy of the text are deleted.")
 
 
 @app.command()
@@ -111,32 +135,79 @@ def card(
     model: Annotated[str, typer.Argument(help="The name of a trained model, or its folder.")],
 ) -> None:
     """What is guaranteed about a trained model, and what is not."""
-    from core.context.cadp_files import read_card
-    from core.context.cadp_job import cadp_folder
+    from core.context.cadp.files import read_card
+    from core.context.cadp.saved import cadp_folder
 
     folder = Path(model) if Path(model).is_dir() else cadp_folder(load_settings(), model)
     for sentence in read_card(folder).sentences():
         print(sentence)
 
 
-def _flags(
-    mechanism: Any, detector: str, formats: Any, settings: Settings
-) -> "tuple[Flagger, Recall | None]":
-    """The flags of a mechanism, and for the context detector its recall on held-out families."""
-    from core.context.cadp_job import flags_for
-    from core.context.detector import Detector
-    from core.context.flags import flagger_for
+def _jobs(settings: Settings) -> "CadpJobs":
+    from core.context.cadp.job import CadpJobs
+    from core.lm.public import load_public
 
-    if mechanism == "s-dpsgd":
-        return flagger_for(mechanism, formats=formats), None
-    return flags_for(mechanism, lambda: Detector.load(settings, detector))
+    return CadpJobs(settings, lambda: load_public(settings.model, settings))
 
 
-def _described(progress: "CadpProgress") -> str:
-    if progress.stage == "reading":
-        return "reading"
-    loss = "" if progress.loss is None else f", loss {progress.loss:.2f}"
-    return f"step {progress.step} of {progress.steps}{loss}, epsilon {progress.epsilon:.2f}"
+def _unfinished(settings: Settings, name: str) -> "CadpJob":
+    from core.context.cadp.kept import read_jobs
+
+    job = next((job for job in read_jobs(settings) if job.name == name), None)
+    if job is None:
+        raise InputError(f"There is no unfinished training named {name[:40]!r} here.")
+    return job
+
+
+def _watch(jobs: "CadpJobs", settings: Settings, output: Path | None) -> None:
+    """Show how far a training is until it ends, and then its card, or why there is none."""
+    from core.context.cadp.saved import cadp_folder
+
+    console = Console()
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), console=console
+    ) as bar:
+        task = bar.add_task("loading", total=1.0)
+        while not _ended(jobs):
+            if status := jobs.status():
+                bar.update(task, completed=status.share, description=_described(status))
+    status = jobs.status()
+    assert status is not None
+    if status.card is None:
+        raise InputError(_unfinished_words(status))
+    for sentence in status.card.sentences():
+        console.print(sentence, highlight=False, soft_wrap=True)
+    folder = output or cadp_folder(settings, status.name)
+    console.print(f"The model is in {folder}.", highlight=False, soft_wrap=True)
+
+
+def _ended(jobs: "CadpJobs") -> bool:
+    """Wait a moment; whether it is over. Ctrl-C asks it to stop, which takes until the next step."""
+    try:
+        return jobs.wait(0.5)
+    except KeyboardInterrupt:
+        with suppress(InputError):  # it may have ended by itself
+            jobs.cancel()
+        return jobs.wait()
+
+
+def _unfinished_words(status: "CadpStatus") -> str:
+    if not status.kept:
+        return status.sentence or "The training was stopped before it had learned anything; nothing is kept."
+    said = f"{status.sentence} " if status.sentence else ""
+    return (
+        f"{said}The training of '{status.name}' is unfinished, {status.share:.0%} done. `python -m core cadp "
+        "continue` with its name goes on, `cadp discard` deletes it."
+    )
+
+
+def _described(status: "CadpStatus") -> str:
+    if status.state != "training":
+        return status.state
+    loss = f", loss {status.losses[-1][1]:.2f}" if status.losses else ""
+    epsilon = f", epsilon {status.epsilons[-1][1]:.2f}" if status.epsilons else ""
+    left = "" if status.seconds_left is None else f", {status.seconds_left:,.0f} s left"
+    return f"step {status.step:,} of {status.steps:,}{loss}{epsilon}{left}"
 
 
 def _one_of(value: str, known: tuple[str, ...], what: str) -> Any:

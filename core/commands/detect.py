@@ -11,7 +11,8 @@ from core.errors import InputError
 from core.settings import Settings, load_settings
 
 if TYPE_CHECKING:
-    from core.context.train import TrainingPlan
+    from core.context.learning.paraphrase import Paraphraser
+    from core.context.learning.train import TrainingPlan
 
 app = typer.Typer(help="Evaluate, train and teach the context detector.", no_args_is_help=True)
 
@@ -53,22 +54,29 @@ def detect(
 def evaluate(
     detector: Which = "shipped",
     write: Annotated[bool, typer.Option(help="Write the card to assets, for the shipped detector.")] = True,
+    families: Annotated[
+        Path | None, typer.Option(help="Evaluate on all families of another folder; nothing is written.")
+    ] = None,
 ) -> None:
     """Print the evaluation card on held-out families; the shipped detector's is also written to assets."""
     from core.context import SHIPPED, Detector
     from core.context.card import card_sentences
     from core.context.evaluate import evaluate as make_card
+    from core.context.learning.families import load_families
+    from core.context.learning.ship import cross_validated
     from core.context.saved import CARD
-    from core.context.ship import cross_validated
 
-    again = cross_validated() if detector == SHIPPED else None
-    card = make_card(Detector.load(load_settings(), detector), cross_validated=again)
+    again = cross_validated() if detector == SHIPPED and families is None else None
+    others = None
+    if families is not None:
+        others = [each for family in load_families(families) for each in family.examples()]
+    card = make_card(Detector.load(load_settings(), detector), others, cross_validated=again)
     for sentence in card_sentences(card):
         typer.echo(sentence)
     for line in sorted(card.detector.families, key=lambda each: (not each.sensitive, each.family)):
         kind = "sensitive" if line.sensitive else "harmless"
         typer.echo(f"  {kind:<9}  {line.flagged:3} of {line.of:3} flagged  {line.family}")
-    if write and detector == SHIPPED:
+    if write and detector == SHIPPED and families is None:
         CARD.write_text(card.to_json(), encoding="utf-8")
         typer.echo(f"The card is in {CARD}.", err=True)
 
@@ -78,28 +86,62 @@ def train(
     *,
     folds: Annotated[int, typer.Option(help="Folds of families for the threshold.")] = 5,
     epochs: Annotated[int, typer.Option(help="Passes over the training sentences; 0 for the usual.")] = 0,
+    paraphrase: Annotated[
+        str,
+        typer.Option(help="Other words by: none, thesaurus, auto (Apertium if installed), or a T5 model."),
+    ] = "none",  # what ships was trained without; its effect alone is not measured
     model: Annotated[
         str, typer.Option(help="Fine-tune this transformer instead, such as distilbert-base-uncased.")
     ] = "",
     name: Annotated[str, typer.Option(help="What to save the fine-tuned transformer under.")] = "",
 ) -> None:
-    """Rebuild the shipped head from the written families, or fine-tune a transformer on them."""
-    from core.context.train import TrainingPlan
+    """Rebuild the shipped head from the written families, or fine-tune a transformer on them.
 
-    settings = load_settings()
+    The second look, which takes longer, is rebuilt by `detector train-second`, before this.
+    """
+    from core.context.learning.paraphrase import paraphraser_named
+    from core.context.learning.train import TrainingPlan
+
+    settings, paraphraser = load_settings(), paraphraser_named(paraphrase)
     if not model:
-        _rebuild(settings, folds, TrainingPlan(epochs=epochs or TrainingPlan.epochs))
+        _rebuild(settings, folds, TrainingPlan(epochs=epochs or TrainingPlan.epochs), paraphraser)
         return
     from core.context.classifier import FineTuning, fine_tune
-    from core.context.families import load_families
+    from core.context.learning.families import load_families
+    from core.context.learning.widen import targets
     from core.context.saved import save_detector
-    from core.context.widen import targets
 
     if not name:
         raise InputError("A fine-tuned transformer needs a --name to be saved under.")
     families = [family for family in load_families() if family.split == "train"]
-    found = fine_tune(model, targets(families), FineTuning(epochs=epochs or FineTuning.epochs))
+    found = fine_tune(
+        model, targets(families, paraphraser=paraphraser), FineTuning(epochs=epochs or FineTuning.epochs)
+    )
     typer.echo(f"Saved in {save_detector(found, name, settings)}.")
+
+
+@app.command("train-second")
+def train_second(
+    epochs: Annotated[int, typer.Option(help="Passes over the training sentences; 0 for the usual.")] = 0,
+) -> None:
+    """Rebuild the second look: adapters on the embedded language model; half an hour on two cores."""
+    from core.context.learning.families import load_families
+    from core.context.learning.second_training import SecondPlan
+    from core.context.learning.second_training import train_second as train
+    from core.context.saved import SECOND
+    from core.context.second import save_second
+    from core.lm.public import load_public
+    from core.settings import EMBEDDED
+
+    families = [family for family in load_families() if family.split == "train"]
+    found = train(
+        families,
+        load_public(EMBEDDED, load_settings()),
+        SecondPlan(epochs=epochs or SecondPlan.epochs),
+        said=lambda line: typer.echo(line, err=True),
+    )
+    save_second(SECOND, found.adapters, found.judgement, found.about)
+    typer.echo(f"The second look is in {SECOND}; `detector train` learns how it goes with the head.")
 
 
 @app.command()
@@ -115,8 +157,8 @@ def teach(
     """Teach a detector with sentences of one's own and save it under a name."""
     from core.context import Detector
     from core.context.evaluate import evaluate as make_card
+    from core.context.learning.teach import teach as learn
     from core.context.saved import save_detector
-    from core.context.teach import teach as learn
 
     settings = load_settings()
     before = Detector.load(settings, base)
@@ -141,11 +183,18 @@ def show() -> None:
         typer.echo(name)
 
 
-def _rebuild(settings: Settings, folds: int, plan: "TrainingPlan") -> None:
-    from core.context.saved import HEAD
-    from core.context.ship import rebuild
+def _rebuild(settings: Settings, folds: int, plan: "TrainingPlan", paraphraser: "Paraphraser | None") -> None:
+    from core.context.learning.ship import rebuild
+    from core.context.saved import HEAD, shipped_second
 
-    built = rebuild(settings, plan=plan, folds=folds, said=lambda line: typer.echo(line, err=True))
+    built = rebuild(
+        settings,
+        plan=plan,
+        second=shipped_second(settings.cache_dir),
+        folds=folds,
+        paraphraser=paraphraser,
+        said=lambda line: typer.echo(line, err=True),
+    )
     found = built.cross_validated
     typer.echo(
         f"Cross-validated over families: recall {found.recall.value:.1%}, "

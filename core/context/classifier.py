@@ -14,9 +14,9 @@ from torch import nn
 
 from core.context.batches import by_length
 from core.context.detector import Detector
+from core.context.learning.widen import Target
 from core.context.nearest import NearFamily
 from core.context.sentences import readable
-from core.context.widen import Target
 from core.errors import InputError, ModelUnavailable
 from core.lm.hub import resolve
 

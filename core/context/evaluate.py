@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from core.context.card import Bin, Card, FamilyLine, Mistake, Result, Share
 from core.context.detector import Detector
-from core.context.families import Example, Family, load_families
+from core.context.learning.families import Example, Family, load_families
 from core.errors import InputError
 
 BINS = 10

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from core.context.families import Family
+from core.context.learning.families import Family
 from core.context.sentences import readable
 from core.errors import ModelUnavailable
 

@@ -3,15 +3,20 @@
 import re
 import shutil
 import tempfile
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from core.context.detector import SHIPPED, Detector
 from core.errors import InputError, ModelUnavailable
 from core.settings import EMBEDDED, Settings
 
+if TYPE_CHECKING:
+    from core.context.second import SecondLook
+
 ASSETS = Path(__file__).resolve().parents[2] / "assets" / "detector"
 HEAD = ASSETS / "head"
+SECOND = ASSETS / "second"
 CARD = ASSETS / "card.json"
 _NAME = re.compile(r"[\w][\w .-]{0,63}")
 
@@ -88,4 +93,14 @@ def _with_head(name: str, folder: Path, settings: Settings) -> Detector:
 
     head = Head.load(folder)
     encoder = load_encoder(head.about.encoder or EMBEDDED, settings)
-    return Detector(name, HeadScorer(head, Reader(encoder, head), encoder, HEAD), head.threshold)
+    second = partial(shipped_second, settings.cache_dir) if head.both else None
+    return Detector(name, HeadScorer(head, Reader(encoder, head), encoder, HEAD, second), head.threshold)
+
+
+@lru_cache(maxsize=1)
+def shipped_second(cache_dir: Path) -> "SecondLook":
+    """The second look that ships; read when a sentence first needs it, and then kept."""
+    from core.context.second import SecondLook
+    from core.lm.public import load_public
+
+    return SecondLook(SECOND, load_public(EMBEDDED, Settings(_env_file=None, cache_dir=cache_dir)))

@@ -5,7 +5,7 @@ import pytest
 
 from core.context.detector import Detector
 from core.context.encoder import load_encoder
-from core.context.families import load_families
+from core.context.learning.families import load_families
 from core.settings import Settings
 from tests.core.context.tiny_encoder import make_encoder, tiny_detector
 

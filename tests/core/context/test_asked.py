@@ -11,10 +11,10 @@ from core.context.asked import LONGEST_TEXT, find, known_detector, likely_secret
 from core.context.deciding import deciding_words
 from core.context.detector import Detector
 from core.context.export import export
-from core.context.lesson import read_lesson, typed
+from core.context.learning.lesson import read_lesson, typed
+from core.context.learning.taught_file import read_taught, taught_bytes
+from core.context.learning.teach import teach
 from core.context.scorer import HeadScorer
-from core.context.taught_file import read_taught, taught_bytes
-from core.context.teach import teach
 from core.errors import InputError
 
 

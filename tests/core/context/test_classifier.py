@@ -8,8 +8,8 @@ from transformers import BertTokenizer, DistilBertConfig, DistilBertModel
 
 from core.context.classifier import FineTuning, fine_tune
 from core.context.detector import Detector
+from core.context.learning.widen import targets
 from core.context.saved import save_detector
-from core.context.widen import targets
 from core.errors import InputError, ModelUnavailable
 
 PLAN = FineTuning(epochs=10, rate=3e-3)

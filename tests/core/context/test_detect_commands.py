@@ -74,6 +74,19 @@ def test_evaluate_prints_the_card():
     assert "paper: the bank security code and its variants" in said
 
 
+def test_evaluate_reads_families_of_another_folder_and_writes_nothing(tmp_path):
+    from core.context.saved import CARD
+
+    for kind, line in (("sensitive", "My PIN is {d4}."), ("harmless", "It rains today.")):
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind / "own.txt").write_text(f"## {kind} of mine\n{line}\n")
+    before = CARD.read_bytes()
+    said = run("detector", "evaluate", "--families", str(tmp_path)).stdout
+    assert "1 of   1 flagged  sensitive of mine" in said
+    assert "0 of   1 flagged  harmless of mine" in said
+    assert CARD.read_bytes() == before
+
+
 def test_teach_saves_under_a_name_and_says_what_it_cost(tmp_path):
     (tmp_path / "mine.txt").write_text("The heron nests by the third weir.\n\n")
     said = run(

@@ -7,7 +7,7 @@ import pytest
 
 from core.context.card import Card, card_sentences
 from core.context.evaluate import evaluate, format_scores, held_out_examples, result, share_of
-from core.context.families import Example, load_families
+from core.context.learning.families import Example, load_families
 from core.context.saved import CARD
 from core.errors import InputError
 
@@ -51,7 +51,15 @@ def test_families_that_err_together_lower_the_bound():
 
 
 def test_the_card_is_what_the_shipped_detector_reaches(card, fresh):
-    assert fresh.detector == card.detector
+    """To the sentence; processors differ in the last digits of a score."""
+    scores = [[each.score for each in found.detector.mistakes] for found in (fresh, card)]
+    assert scores[0] == pytest.approx(scores[1], abs=2e-3)
+    assert [m.text for m in fresh.detector.mistakes] == [m.text for m in card.detector.mistakes]
+    assert fresh.detector.families == card.detector.families
+    assert (fresh.detector.recall, fresh.detector.false_positives) == (
+        card.detector.recall,
+        card.detector.false_positives,
+    )
     assert fresh.paper_canary == card.paper_canary
 
 
@@ -70,9 +78,12 @@ def test_the_numbers_on_the_card_follow_from_its_counts(card):
         assert len(found.mistakes) == wrong
 
 
-def test_the_shipped_detector_is_good_enough_and_the_paper_is_found_whole(card):
+def test_the_shipped_detector_is_good_enough(card):
     assert card.detector.recall.value >= 0.95
     assert card.detector.false_positives.value <= 0.05
+
+
+def test_the_papers_canary_is_found_in_all_its_variants(card):
     assert card.paper_canary.hits == card.paper_canary.of >= 20
 
 

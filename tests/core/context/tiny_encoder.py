@@ -9,12 +9,12 @@ from tokenizers import BertWordPieceTokenizer
 from transformers import BertConfig, BertModel, BertTokenizer
 
 from core.context.detector import Detector
-from core.context.families import load_families
 from core.context.head import About, Head
+from core.context.learning.families import load_families
+from core.context.learning.teach import save_features
 from core.context.nearest import centres, save_centres
 from core.context.reader import Reader
 from core.context.scorer import HeadScorer
-from core.context.teach import save_features
 
 LAYERS = 3
 

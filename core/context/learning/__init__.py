@@ -1,0 +1,1 @@
+"""How the detector learns: the written families, their widening, training and teaching."""
