@@ -4,6 +4,7 @@ import sys
 
 import typer
 
+from core import memory
 from core.commands import (
     attack,
     budgets,
@@ -49,6 +50,7 @@ app.add_typer(corpus.app, name="corpus")
 
 def main() -> None:
     """Run a command; an expected error is one sentence on standard error and exit code 1."""
+    memory.settle()
     try:
         app()
     except StudioError as error:

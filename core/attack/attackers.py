@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from core.attack.branches import Branches
-from core.attack.reader import MixtureReader, ModelReader, Reader, mixture_log_law
-from core.attack.remembered import RememberingDecoder
-from core.attack.scratch_ledger import scratch_ledger
+from core.attack.audits.scratch_ledger import scratch_ledger
+from core.attack.ranking.branches import Branches
+from core.attack.ranking.reader import MixtureReader, ModelReader, Reader, mixture_log_law
+from core.attack.ranking.remembered import RememberingDecoder
 from core.attack.targets import ALONE, PUBLIC, WHOLE, Subject, Target
 from core.lm.ensemble import Ensemble
 from core.predict import Decoding, Protocol

@@ -9,8 +9,8 @@ from time import monotonic
 
 from filelock import FileLock, Timeout
 
-from core.attack.runs import Finding, Outcome, Run, Status
-from core.attack.storage import runs_folder, save_run
+from core.attack.kept.runs import Finding, Outcome, Run, Status
+from core.attack.kept.storage import runs_folder, save_run
 from core.attack.watch import AttackCancelled, Watch
 from core.errors import InputError, StudioError
 from core.settings import Settings

@@ -1,7 +1,8 @@
 """Membership inference: was this text in the training data? Five scores, higher for a member.
 
 - loss: the mean log-likelihood of the tokens (Yeom et al. 2018);
-- reference: the same minus that of the public model, which never saw the text (Carlini et al. 2021);
+- reference: the same minus that of the public model, which never saw the text (Carlini et al. 2021), and so
+  not where the public model itself is the target;
 - zlib: the total log-likelihood per byte of the compressed text (Carlini et al. 2021);
 - Min-K%: the mean over the k % of tokens that are least likely (Shi et al. 2024);
 - Min-K%++: the same after each token was standardised by the law at its place (Zhang et al. 2024).
@@ -16,6 +17,7 @@ import numpy as np
 from core.attack.attackers import TextReading, WithLikelihoods
 from core.attack.roc import Roc, roc
 from core.attack.same_distribution import Difference, differ
+from core.attack.targets import PUBLIC
 from core.attack.watch import SILENT, Watch
 from core.errors import InputError
 from core.privacy.renyi import Floats
@@ -27,7 +29,7 @@ _LEAST_SPREAD = 1e-3
 SCORES = ("loss", "reference", "zlib", "min-k", "min-k++")
 TITLES = {
     "loss": "loss",
-    "reference": "against the public model",
+    "reference": "against public model",
     "zlib": "against zlib",
     "min-k": "Min-K%",
     "min-k++": "Min-K%++",
@@ -56,7 +58,7 @@ def membership(
     *,
     watch: Watch = SILENT,
 ) -> Membership:
-    """All five scores on both sides. The texts should be of different people: their intervals assume it."""
+    """Every score on both sides. The texts should be of different people: their intervals assume it."""
     if min(len(members), len(others)) < FEWEST:
         raise InputError(f"Membership needs at least {FEWEST} texts on each side.")
     found = []
@@ -68,8 +70,9 @@ def membership(
             ]
         )
     inside, outside = found
+    names = [name for name in SCORES if name != "reference" or attacker.target.kind != PUBLIC]
     curves = {
-        name: roc([each[name] for each in inside], [each[name] for each in outside], rng) for name in SCORES
+        name: roc([each[name] for each in inside], [each[name] for each in outside], rng) for name in names
     }
     return Membership(attacker.target.words, curves, differ(members, others, rng))
 

@@ -22,3 +22,9 @@ def members():
 def subject(tiny, members):
     """Two parts and the whole that memorised sixteen notes."""
     return memorised(tiny, members)
+
+
+@pytest.fixture
+def tiny_settings(settings, tiny_llama):
+    """Settings of a studio on a tiny model."""
+    return settings.model_copy(update={"model": str(tiny_llama)})

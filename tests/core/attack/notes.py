@@ -4,8 +4,8 @@ import random
 from functools import cache
 from typing import Any
 
+from core.attack.experiments.trained import Split, train_subject
 from core.attack.targets import Subject
-from core.attack.trained import Split, train_subject
 from core.corpus.documents import Corpus, Document
 from core.lm.finetune import TrainingSettings
 from core.lm.public import PublicModel

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from core.attack.reader import Place
+from core.attack.ranking.reader import Place
 
 
 class TableReader:

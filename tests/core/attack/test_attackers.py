@@ -9,7 +9,7 @@ import pytest
 from core.attack.attackers import TokensOnly, WithLikelihoods, tokens_only
 from core.attack.extraction import Question, ask_for_secrets, hit_rate
 from core.attack.membership import membership
-from core.attack.search import log_likelihood
+from core.attack.ranking.search import log_likelihood
 from core.attack.targets import (
     Subject,
     TargetGone,
@@ -98,7 +98,7 @@ def test_the_likelihood_of_a_protocol_is_the_chance_of_the_transcript_under_it(s
     logits = decoder.start(tokens[:1])
     for token in tokens[1:]:
         decoded = Decoding().from_logits(logits)
-        wanted.append(np.log(protocol.step(decoded.public, decoded.parts).pmf[token]))
+        wanted.append(np.log(protocol.answer(decoded.query()).pmf[token]))
         logits = decoder.step(token)
     assert attacker.read(tokens).log_p == pytest.approx(wanted, abs=2e-3)
     assert log_likelihood(attacker.reader(), tokens[:1], tokens[1:]) == pytest.approx(sum(wanted), abs=1e-2)

@@ -1,0 +1,1 @@
+"""Lower bounds on epsilon: repeated games in hard worlds, and the STOP attack."""

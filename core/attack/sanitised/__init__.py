@@ -1,0 +1,1 @@
+"""Undoing sanitised text, by the law of the mechanism and a prior over words."""
