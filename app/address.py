@@ -74,6 +74,15 @@ window.studioAddress = (name, value) => {
   url.searchParams.set(name, value);
   window.history.replaceState(window.history.state, "", url);
 };
+// The page is built with the panel of the address open, instead of opening another one first.
+(() => {
+  const wanted = new URL(window.location.href).searchParams.get("panel");
+  const parts = window.gradio_config?.components ?? [];
+  const tabs = parts.find((each) => each.props.elem_id === "panels");
+  if (tabs && parts.some((each) => each.type === "tabitem" && each.props.id === wanted)) {
+    tabs.props.selected = wanted;
+  }
+})();
 </script>
 """
 

@@ -11,16 +11,20 @@ from app.components.markup import notice
 from app.components.theme import css_paths, theme
 from app.fetching import fetch_nothing
 from app.identity import Curators
+from app.keeping import VISITORS, keep_no_records, keep_no_settings
 from app.panels import api, attack, corpora, curator, detect, log, predict, sanitize
 from app.reports import SharedReports
 from app.server import middleware
+from core import memory
 from core.settings import Settings
 from core.studio import Studio
 
 
 def build_demo(studio: Studio) -> gr.Blocks:
     """The whole application as Gradio Blocks, not yet served."""
+    memory.settle()
     fetch_nothing()
+    keep_no_settings()
     curators = Curators(studio.settings)
     with gr.Blocks(
         title="SubMix Studio", analytics_enabled=False, fill_width=True, delete_cache=(600, 3600)
@@ -59,6 +63,7 @@ def build_demo(studio: Studio) -> gr.Blocks:
         remember_tab(api_tab, "api")
         restore(demo, tabs, ["predict", "corpora", "sanitize", "detect", "attack", "log", "api"], fields)
     demo.queue(max_size=studio.settings.queue_size, api_open=False, default_concurrency_limit=8)
+    keep_no_records(demo)
     return demo
 
 
@@ -75,6 +80,7 @@ def launch_options(settings: Settings, *, share: bool = False) -> dict[str, Any]
         "app_kwargs": {"middleware": [Middleware(SharedReports, settings=settings), *middleware(settings)]},
         "run_history": False,
         "enable_monitoring": False,
+        "state_session_capacity": VISITORS,
         "strict_cors": True,
         "allowed_paths": [],
         "show_error": False,
@@ -82,4 +88,9 @@ def launch_options(settings: Settings, *, share: bool = False) -> dict[str, Any]
         "pwa": False,
         "mcp_server": True,
         "quiet": True,
+        # The page on a Space is the page at home. Rendered on the server, it would come from another program,
+        # without our headers, and first without our style sheets.
+        "ssr_mode": False,
+        # Gradio gives up where its own page takes three seconds, which a busy machine may need.
+        "_frontend": False,
     }

@@ -9,8 +9,8 @@ import asyncio
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from core.attack.links import run_behind
-from core.attack.report import POLICY, report_html, report_json
+from core.attack.kept.links import run_behind
+from core.attack.kept.report import POLICY, report_html, report_json
 from core.errors import StudioError
 from core.settings import Settings
 

@@ -4,18 +4,27 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.charts.svg import INK, TOP, colour, number_words, svg, text
+from core.charts.svg import INK, LETTER, TOP, colour, number_words, svg, text
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A named bar, with an interval where there is one. Bars of one `group` stand together."""
+    """A named bar, with an interval where there is one. Bars of one `group` stand together.
+
+    `label` is the value in words, where a bare number would not do.
+    """
 
     name: str
     value: float
     low: float | None = None
     high: float | None = None
     group: str = ""
+    label: str = ""
+
+    @property
+    def written(self) -> str:
+        """The value as it stands beside the bar."""
+        return self.label or number_words(self.value)
 
 
 def bar_chart(
@@ -30,7 +39,7 @@ def bar_chart(
     """Horizontal bars with their values written beside them; bars of a group share a heading."""
     groups = list(dict.fromkeys(bar.group for bar in bars))
     names = list(dict.fromkeys(bar.name for bar in bars))
-    left, row = min(0.42 * width, 12 + 6.6 * max((len(bar.name) for bar in bars), default=0)), 24
+    left, row = min(0.45 * width, 16 + LETTER * max((len(bar.name) for bar in bars), default=0)), 24
     top = TOP + 4
     edges = [
         edge for bar in bars for edge in (bar.value, bar.high) if edge is not None and math.isfinite(edge)
@@ -57,11 +66,11 @@ def bar_chart(
             if bar.low is not None and bar.high is not None:
                 parts.append(_whisker(place(bar.low), place(bar.high), y + 11))
                 end = max(end, place(bar.high))
-            parts.append(text(end + 8, y + 15, number_words(bar.value), "start", soft=True))
+            parts.append(text(end + 8, y + 15, bar.written, "start", soft=True))
             y += row
     parts.append(text(left, y + 16, unit, "start", soft=True))
     words = description or "; ".join(
-        f"{bar.group + ', ' if bar.group else ''}{bar.name}: {number_words(bar.value)}" for bar in bars
+        f"{', '.join(filter(None, (bar.group, bar.name)))}: {bar.written}" for bar in bars
     )
     return svg(title, words, width, y + 28, "".join(parts))
 

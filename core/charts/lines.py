@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from core.charts.scale import Axis, Scale, scale_of
-from core.charts.svg import GRID, TOP, Point, colour, number_words, svg, text
+from core.charts.svg import GRID, LETTER, TOP, Point, colour, number_words, svg, text
 
 _LEFT, _RIGHT, _BOTTOM = 58, 24, 46
 _LEGEND_ROW = 18
@@ -100,7 +100,7 @@ def _legend_rows(names: Sequence[str], width: float) -> list[list[tuple[int, str
     rows: list[list[tuple[int, str]]] = [[]]
     used = 0.0
     for number, name in enumerate(names):
-        need = 30 + 6.6 * len(name)
+        need = 30 + LETTER * len(name)
         if rows[-1] and used + need > width - _LEFT - _RIGHT:
             rows.append([])
             used = 0.0
@@ -116,7 +116,7 @@ def _legend(rows: list[list[tuple[int, str]]]) -> str:
         for number, name in entries:
             parts.append(f'<rect x="{x:.1f}" y="{y}" width="12" height="8" rx="2" fill="{colour(number)}"/>')
             parts.append(text(x + 17, y + 8, name, "start"))
-            x += 30 + 6.6 * len(name)
+            x += 30 + LETTER * len(name)
     return "".join(parts)
 
 

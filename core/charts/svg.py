@@ -5,6 +5,7 @@ from html import escape
 
 Point = tuple[float, float]
 COLOURS = ("#0f706d", "#b4541a", "#4a5fa5", "#8a3f77", "#5b6b1f", "#647273")
+LETTER = 7.2  # pixels, of a wide font: which one draws the words is the reader's
 TOP = 34  # where the drawing begins, below the title
 INK, SOFT, GRID = "var(--chart-ink, #161d1e)", "var(--chart-soft, #4b5859)", "var(--chart-grid, #dde4e4)"
 

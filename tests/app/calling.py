@@ -55,5 +55,11 @@ def _seen(value: Any) -> Any:
     return html.unescape(value) if isinstance(value, str) else value
 
 
+def unchanged(answer: dict[str, Any]) -> bool:
+    """Whether no component was changed; to an HTML one Gradio repeats the mark of that in its props."""
+    own = {"__type__", "props"}
+    return all(value is None or (isinstance(value, dict) and set(value) <= own) for value in answer["data"])
+
+
 def file_at(path: str) -> dict[str, Any]:
     return {"path": path, "meta": {"_type": "gradio.FileData"}}

@@ -5,19 +5,32 @@ import re
 from typing import Any
 from urllib.parse import urlsplit
 
+import gradio as gr
 import httpx
 import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
-from app.panels.attack.handlers import asked_from
-from app.panels.attack.look import EMPTY, links_html, outcome_html, progress_html, run_html, runs_html
+from app.identity import Curators
+from app.panels.attack import choosing
+from app.panels.attack.choosing import Choosing
+from app.panels.attack.handlers import Handlers, asked_from
+from app.panels.attack.look import (
+    EMPTY,
+    estimate_html,
+    links_html,
+    outcome_html,
+    progress_html,
+    run_html,
+    runs_html,
+)
 from core.attack.conduct import one_at_a_time
-from core.attack.links import make_link, revoke_link
-from core.attack.runs import BarData, Finding, Outcome, Picture, Run
-from core.attack.storage import list_runs, save_run
+from core.attack.kept.links import make_link, revoke_link
+from core.attack.kept.runs import BarData, Finding, Outcome, Picture, Run
+from core.attack.kept.storage import list_runs, save_run
 from core.attack.watch import Reached
 from core.errors import InputError
+from core.studio import Studio
 from tests.app.calling import Caller
 from tests.app.conftest import PASSWORD
 from tests.app.payloads import PAYLOADS
@@ -102,12 +115,41 @@ def test_the_time_can_be_asked_for(client):
     assert client.predict(amount=4000, **asked) > client.predict(amount=400, **asked) > 0
 
 
+def test_an_estimate_of_an_attack_that_is_no_longer_chosen_says_nothing(served, visitor):
+    served.studio.warm_up().join()
+    audit = values(attack="audit", targets=["strict"], amount=40)
+    assert "Takes" in visitor.asks("time_attack", *audit)["attack-estimate"]
+    visitor.call("choose_attack", ["stop", "", [], None, None, True])
+    assert "Takes" not in str(visitor.asks("time_attack", *audit))
+    stop = values(attack="stop", targets=[], amount=4)
+    assert "falls silent" in visitor.asks("time_attack", *stop)["attack-estimate"]
+
+
+def test_an_estimate_waits_for_the_model_that_is_being_loaded(served, monkeypatch):
+    studio = Studio(served.studio.settings)
+    monkeypatch.setattr(choosing, "sleep", lambda seconds: studio.warm_up().join())
+    offers = Choosing(Handlers(studio, Curators(studio.settings)))
+    audit = values(attack="audit", targets=["strict"], amount=40)
+    first, *_, last = offers.time_attack("", gr.Request(session_hash="early"), *audit)
+    assert "once the model is in memory" in first
+    assert "Takes" in last
+    studio.store.close()
+
+
+def test_a_busy_machine_is_said_beside_the_time():
+    assert "busy" not in estimate_html("audit", 12.0)
+    assert "about 10 seconds here at the present pace. The machine is busy" in estimate_html(
+        "audit", 12.0, busy=True
+    )
+
+
 def test_a_private_corpus_is_for_the_curator_and_so_are_its_runs(served, client, visitor, curator):
     with pytest.raises(AppError, match="for the curator"):
         attack(client, subject="ward", targets="strict", text=SECRETS)
     refused = visitor.asks("run_attack", *values(subject="ward", targets=["strict"]))
     assert "for the curator" in refused["attack-progress"]
     assert "attack-verdict" not in str(refused)
+    visitor.call("choose_attack", ["secrets", "ward", [], None, None, True])
     assert "for the curator" in visitor.asks("time_attack", *values(subject="ward"))["attack-estimate"]
     run = attack(client, subject="ward", targets="strict", text=SECRETS, token=curator.token)
     assert run["id"] not in str(client.predict(api_name="/attack_runs"))
@@ -224,7 +266,7 @@ def test_nothing_that_stands_in_a_run_can_run_on_the_page(payload):
 
 
 def test_links_are_drawn_relative_to_the_page():
-    from core.attack.links import Link
+    from core.attack.kept.links import Link
 
     run = a_run(id="r" * 22)
     shown = links_html([Link("t" * 43, run.id, run.created)], [run])

@@ -22,7 +22,7 @@ from core.curator.status import Curve, JobStatus
 from core.curator.uploads import Upload
 from core.errors import InputError
 from core.store import Budget
-from tests.app.calling import SKIPPED, Caller, file_at
+from tests.app.calling import Caller, file_at, unchanged
 from tests.app.conftest import PASSWORD
 from tests.app.payloads import PAYLOADS
 from tests.core.corpus.uploads import BAD_UPLOADS
@@ -191,12 +191,23 @@ def test_only_uploads_are_read_and_nothing_is_fetched(served, curator, clean, tm
     key = served.studio.settings.data_dir / "key"
     for path in ("https://example.org/a.jsonl", str(private), str(key), "../../etc/passwd", ""):
         answer = curator.call("upload", [curator.token, file_at(path), *READING])
-        assert "data" not in answer or set(map(str, answer["data"])) == {str(SKIPPED)}, path
+        assert "error" in answer or unchanged(answer), path
     assert private.exists()
     assert key.exists()
     assert clean.waiting() is None
     page = httpx.get(f"{served.url}/gradio_api/file=https://example.org/")
     assert (page.status_code, page.json()["detail"]) == (403, "Nothing is fetched from other hosts here.")
+
+
+def test_a_declaration_without_a_text_changes_nothing(curator, clean):
+    answer = curator.call("read_anew", [curator.token, "", "", True, True])
+    assert unchanged(answer)
+
+
+def test_what_a_handler_writes_does_not_call_it_again(served):
+    written = [fn for fn in served.app.blocks.fns.values() if fn.name in {"read_anew", "guide", "estimate"}]
+    assert len(written) >= 3
+    assert {name for fn in written for _, name in fn.targets} <= {"input", "blur", "release", "then"}
 
 
 def test_one_user_is_reported_and_the_way_out_is_named(curator, clean, tmp_path):

@@ -20,7 +20,7 @@ from app.panels.sanitize.scale import (
     step_of,
 )
 from app.panels.sanitize.undone import undone_html, verdict_html
-from core.attack.reconstruction import Reconstruction, WordGuess
+from core.attack.sanitised.reconstruction import Reconstruction, WordGuess
 from core.sanitize import (
     AllWords,
     Digits,

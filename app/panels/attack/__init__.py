@@ -7,9 +7,11 @@ import gradio as gr
 from app.address import COPY_LINK, AddressField, ChoiceField, Field, ManyField, remember
 from app.identity import Curators
 from app.panels.attack import endpoints, layout
+from app.panels.attack.choosing import Choosing
 from app.panels.attack.handlers import Handlers
 from app.panels.attack.layout import Layout
 from app.panels.attack.stored import Stored
+from core.attack.asked import LEAST_EPSILON, MOST_EPSILON
 from core.attack.menu import ATTACKS, offered_targets, subjects
 from core.attack.targets import TITLES
 from core.studio import Studio
@@ -47,33 +49,35 @@ def build(
     """The panel; returns the controls whose values are kept in the address."""
     page = layout.build(subjects(studio.settings))
     does, kept = Handlers(studio, curators), Stored(studio, curators)
-    _wire_choices(demo, page, does, token, tab)
+    _wire_choices(demo, page, Choosing(does), token, tab)
     _wire_run(page, does, kept, token)
     _wire_kept(demo, page, kept, token, tab)
     endpoints.build(does, kept, {"concurrency_id": "attack", "concurrency_limit": 2})
     return _address(page, studio)
 
 
-def _wire_choices(demo: gr.Blocks, page: Layout, does: Handlers, token: gr.BrowserState, tab: gr.Tab) -> None:
+def _wire_choices(
+    demo: gr.Blocks, page: Layout, offers: Choosing, token: gr.BrowserState, tab: gr.Tab
+) -> None:
     acted = gr.Checkbox(False, visible=False)
     aimed = [page.attack, page.subject, page.targets, page.amount, page.epsilon, acted]
     changed = [
         page.subject, page.targets, page.amount, page.epsilon, page.template, page.copies, page.spread,
         page.text, page.others,
     ]  # fmt: skip
-    page.attack.change(does.choose_attack, aimed, changed, js=_ACTED, queue=False, **_RAW)
-    page.subject.change(does.choose_attack, aimed, changed, queue=False, **_RAW)
+    page.attack.change(offers.choose_attack, aimed, changed, js=_ACTED, queue=False, **_RAW)
+    page.subject.change(offers.choose_attack, aimed, changed, queue=False, **_RAW)
     timed = [page.attack.change, page.subject.change, page.targets.change, page.amount.change, tab.select]
     gr.on(
-        [*timed, page.template.blur, page.text.blur, page.others.blur, token.change],
-        does.time_attack,
+        [*timed, page.copies.change, page.template.blur, page.text.blur, page.others.blur, token.change],
+        offers.time_attack,
         [token, *page.asked],
         page.estimate,
         trigger_mode="always_last",
         **_TIME,
     )
-    demo.load(does.greet_attack, [token, *page.asked], page.estimate, **_TIME)
-    tab.select(does.names, None, page.subject, **_LIGHT)
+    demo.load(offers.greet_attack, [token, *page.asked], page.estimate, **_TIME)
+    tab.select(offers.names, None, page.subject, **_LIGHT)
     page.copy_settings.click(None, js=COPY_LINK)
 
 
@@ -106,7 +110,7 @@ def _address(page: Layout, studio: Studio) -> list[Field]:
         ChoiceField("attacked", page.subject, lambda: [entry.name for entry in subjects(studio.settings)]),
         ManyField("targets", page.targets, lambda: kinds),
         AddressField("attack_amount", page.amount, 1, 50_000, whole=True),
-        AddressField("attack_epsilon", page.epsilon, 0.01, 10_000),
+        AddressField("attack_epsilon", page.epsilon, LEAST_EPSILON, MOST_EPSILON),
         AddressField("attack_seed", page.seed, 0, 2**31 - 1, whole=True),
         # The last: what follows a change of the attack reads the others as the address has set them.
         ChoiceField("attack", page.attack, lambda: ATTACKS),

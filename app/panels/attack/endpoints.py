@@ -7,11 +7,12 @@ from typing import Any
 import gradio as gr
 from gradio.events import api
 
-from app.panels.attack.handlers import Handlers, session_of
+from app.noting import session_of
+from app.panels.attack.handlers import Handlers
 from app.panels.attack.stored import Stored
 from app.refusal import refusal
-from core.attack.menu import Asked
-from core.attack.report import report_html
+from core.attack.asked import Asked
+from core.attack.kept.report import report_html
 from core.errors import InputError, StudioError
 
 

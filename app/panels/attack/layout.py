@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import gradio as gr
 
-from app.panels.attack.look import EMPTY
+from app.panels.attack.look import EMPTY, EPSILONS, limits_of
 from core.attack.menu import ATTACKS, offered_targets, usual_epsilon, usual_targets
 from core.catalogue import Entry
 from core.corpus.canaries import TEMPLATE
@@ -94,12 +94,14 @@ def build(entries: tuple[Entry, ...]) -> Layout:
                 usual.usual,
                 precision=0,
                 label=usual.amount,
+                info=limits_of(usual),
                 min_width=130,
                 elem_id="attack-amount",
             )
             epsilon = gr.Number(
                 usual_epsilon(FIRST, entries[0] if entries else None),
                 label="Epsilon",
+                info=EPSILONS,
                 min_width=130,
                 elem_id="attack-epsilon",
             )

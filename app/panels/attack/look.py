@@ -3,17 +3,19 @@
 from collections.abc import Sequence
 
 from app.components.markup import escape, notice, table
-from core.attack.links import Link
-from core.attack.menu import ATTACKS
-from core.attack.pictures import draw
-from core.attack.report import in_words, report_html, report_json
-from core.attack.runs import Finding, Outcome, Run
+from core.attack.asked import LEAST_EPSILON, MOST_EPSILON
+from core.attack.kept.links import Link
+from core.attack.kept.pictures import draw
+from core.attack.kept.report import in_words, report_html, report_json
+from core.attack.kept.runs import Finding, Outcome, Run
+from core.attack.menu import ATTACKS, Attack
 from core.attack.watch import Reached
 
 EMPTY = (
     '<p class="attack-empty">What the attacker finds appears here: a verdict, the targets side by side, and '
     "every number with its interval.</p>"
 )
+EPSILONS = f"{LEAST_EPSILON:g} to {MOST_EPSILON:,}"
 NO_RUNS = "No attack has been run here yet."
 
 
@@ -29,7 +31,9 @@ def progress_html(reached: Reached) -> str:
     )
 
 
-def estimate_html(attack: str, seconds: float | None, problem: str = "", *, trying: bool = False) -> str:
+def estimate_html(
+    attack: str, seconds: float | None, problem: str = "", *, trying: bool = False, busy: bool = False
+) -> str:
     """What the attack does, and how long it will take here."""
     said = escape(ATTACKS[attack].says) if attack in ATTACKS else ""
     if problem:
@@ -40,6 +44,8 @@ def estimate_html(attack: str, seconds: float | None, problem: str = "", *, tryi
         time = "The time is known once the model is in memory."
     else:
         time = f"Takes {spoken(seconds)} here at the present pace."
+        if busy:
+            time += " The machine is busy with other work: it may be much less, or more."
     return f'<p class="attack-says">{said} <b>{escape(time)}</b></p>'
 
 
@@ -58,7 +64,7 @@ def run_html(run: Run) -> str:
     kind = "synthetic" if run.synthetic else "private"
     head = (
         f'<p class="attack-head">{escape(title_of(run))}, {kind}. {escape(day(run.created))}, '
-        f"{run.seconds:,.0f} s, {escape(run.status)}.</p>"
+        f"{took(run.seconds)}, {escape(run.status)}.</p>"
     )
     problem = notice(run.problem, kind="problem") if run.problem else ""
     body = outcome_html(run.outcome) or notice("Nothing was found out.")
@@ -91,7 +97,7 @@ def runs_html(runs: Sequence[Run]) -> str:
         [
             day(run.created),
             title_of(run),
-            f"{run.seconds:,.0f} s",
+            took(run.seconds),
             run.status,
             run.outcome.verdict[0] if run.outcome.verdict else run.problem or "nothing found",
         ]
@@ -145,6 +151,16 @@ def spoken(seconds: float) -> str:
         return f"about {5 * round(seconds / 5)} seconds"
     minutes = round(seconds / 60)
     return f"about {minutes} minutes" if minutes < 90 else f"about {seconds / 3600:.1f} hours"
+
+
+def limits_of(offer: Attack) -> str:
+    """How many may be asked for."""
+    return f"{offer.least:,} to {offer.most:,}"
+
+
+def took(seconds: float) -> str:
+    """A time that was measured; it stays on one line."""
+    return f"{seconds:,.0f}\N{NO-BREAK SPACE}s"
 
 
 def _file_name(run: Run) -> str:

@@ -1,6 +1,5 @@
 """Stored runs and shared reports: who may see them, open, share, revoke and delete them."""
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -8,11 +7,11 @@ import gradio as gr
 
 from app.components.markup import notice
 from app.identity import Curators
-from app.panels.attack.handlers import session_of
+from app.noting import Noted, session_of
 from app.panels.attack.look import day, label_of, links_html, run_html, runs_html
-from core.attack.links import Link, forget_links_of, list_links, make_link, revoke_link
-from core.attack.runs import Run
-from core.attack.storage import delete_run, list_runs, load_run
+from core.attack.kept.links import Link, forget_links_of, list_links, make_link, revoke_link
+from core.attack.kept.runs import Run
+from core.attack.kept.storage import delete_run, list_runs, load_run
 from core.errors import InputError, StudioError
 from core.studio import Studio
 
@@ -106,18 +105,11 @@ class Stored:
             raise InputError(NOT_SHARED)
 
     def _changed(self, token: str, action: str, change: Callable[[], str], request: gr.Request) -> Shown:
-        started, outcome = time.perf_counter(), "done"
         try:
-            said = notice(change(), kind="done")
+            with Noted(self.studio, session_of(request), "attack", action):
+                said = notice(change(), kind="done")
         except StudioError as error:
-            said, outcome = notice(str(error), kind="problem"), "refused"
-        self.studio.note(
-            session=session_of(request),
-            panel="attack",
-            action=action,
-            outcome=outcome,
-            duration_ms=(time.perf_counter() - started) * 1000,
-        )
+            said = notice(str(error), kind="problem")
         return self.list_kept(token, said)
 
     def _page(self, runs: tuple[Run, ...], links: tuple[Link, ...], said: str, *, owner: bool) -> Shown:

@@ -32,7 +32,8 @@ def _wire_text(page: Layout, does: Handlers, token: gr.BrowserState) -> None:
     text, everything = [token, *page.reading], [token, *page.reading, *page.planning]
     timed = {"fn": does.estimate, "inputs": everything, "outputs": page.outputs}
     told = {"show_progress_on": [page.said], **_HEAVY}
-    declared = [page.reads.each_document.change, page.reads.synthetic.change]
+    # Of one's own hand only: what a handler writes must not call a handler.
+    declared = [page.reads.each_document.input, page.reads.synthetic.input]
     for event in (
         page.file.upload(does.upload, [token, page.file, *page.reading], page.outputs, **told),
         page.read.click(does.read, text, page.outputs, **told),
@@ -40,9 +41,9 @@ def _wire_text(page: Layout, does: Handlers, token: gr.BrowserState) -> None:
     ):
         event.then(**timed, show_progress="hidden", **_HEAVY)
     page.forget.click(does.forget, [token], page.outputs, **_LIGHT)
-    changes = [page.plans.name.blur, page.plans.protocol.change, page.plans.halves.change]
+    changes = [page.plans.name.blur, page.plans.protocol.input, page.plans.halves.input]
     gr.on(changes, does.guide, everything, page.outputs, show_progress="hidden", **_HEAVY)
-    slow = [page.plans.passes.release, page.plans.layers.release, page.plans.whole.change]
+    slow = [page.plans.passes.release, page.plans.layers.release, page.plans.whole.input]
     gr.on(slow, **timed, show_progress="hidden", trigger_mode="always_last", **_HEAVY)
 
 

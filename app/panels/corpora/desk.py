@@ -1,8 +1,6 @@
 """What all handlers of Corpora share: who may, what is shown now, and the note in the session log."""
 
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -11,6 +9,7 @@ from gradio.blocks import Block
 
 from app.components.markup import notice
 from app.identity import Curators
+from app.noting import Noted, session_of
 from app.panels.corpora import look
 from app.panels.corpora.layout import Layout
 from core.curator.status import JobStatus
@@ -114,24 +113,9 @@ class Desk:
         if self.jobs.busy_with(name):
             raise InputError(f"'{name}' is being trained. Stop it first, or wait.")
 
-    @contextmanager
-    def noted(self, request: gr.Request, action: str, corpus: str = "") -> Iterator[None]:
-        """Note how an action ended in the session log; never what is in a text."""
-        started, outcome = time.perf_counter(), "done"
-        try:
-            yield
-        except StudioError:
-            outcome = "refused"
-            raise
-        finally:
-            self.studio.note(
-                session=session_of(request),
-                panel="corpora",
-                action=action,
-                outcome=outcome,
-                duration_ms=(time.perf_counter() - started) * 1000,
-                corpus=corpus,
-            )
+    def noted(self, request: gr.Request, action: str, corpus: str = "") -> Noted:
+        """A line of the session log for what the block does; never what is in a text."""
+        return Noted(self.studio, session_of(request), "corpora", action, corpus=corpus)
 
 
 def shown(visible: bool) -> Any:
@@ -142,8 +126,3 @@ def shown(visible: bool) -> Any:
 def problem(error: StudioError) -> str:
     """A refusal, in its own words."""
     return notice(str(error), kind="problem")
-
-
-def session_of(request: gr.Request) -> str:
-    """The session that the log knows."""
-    return request.session_hash or "none"

@@ -8,9 +8,10 @@ import gradio as gr
 
 from app.components.markup import notice
 from app.components.upload import forget_upload, is_upload
+from app.noting import session_of
 from app.panels.corpora import look
 from app.panels.corpora.asked import plan_from, reading_from, suggested_name
-from app.panels.corpora.desk import Changes, Desk, for_curators, problem, session_of, shown
+from app.panels.corpora.desk import Changes, Desk, for_curators, problem, shown
 from core.corpus import Corpus, partition_corpus, report_corpus
 from core.curator.guidance import Guidance, guide
 from core.curator.uploads import Upload
@@ -28,7 +29,7 @@ class Handlers(Desk):
             if not self.curators.knows(token):
                 return self.visitor()
             if path is None or not is_upload(path):
-                return {}
+                return gr.skip()
             return {self.page.file: None, **self._take(request, Path(path), reading)}
         finally:
             forget_upload(path)
@@ -45,7 +46,9 @@ class Handlers(Desk):
     @for_curators
     def read_anew(self, token: str, request: gr.Request, *reading: Any) -> Changes:
         """A declaration was changed: read the text anew, where there is one."""
-        return {} if self.jobs.waiting() is None else self.read(token, request, *reading)
+        if self.jobs.waiting() is None:
+            return gr.skip()
+        return self.read(token, request, *reading)
 
     @for_curators
     def forget(self, token: str, request: gr.Request) -> Changes:

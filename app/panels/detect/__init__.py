@@ -15,7 +15,7 @@ from app.panels.detect.handlers import Handlers
 from app.panels.detect.layout import EXAMPLES, Layout
 from app.panels.detect.teaching import TeachingHandlers, shipped_card
 from app.panels.detect.training import TrainingHandlers
-from core.context.cadp_job import CadpJobs
+from core.context.cadp.job import CadpJobs
 from core.corpus import demo_prompts
 from core.studio import Studio
 
@@ -128,15 +128,24 @@ def _wire_training(
 ) -> None:
     part = training_layout.build(demo_prompts()[0].prompt)
     trains = TrainingHandlers(does, CadpJobs(studio.settings, studio.public))
-    looked = [part.corpus, part.status, part.stop, part.timer, part.model]
+    looked = [
+        part.corpus, part.status, part.train, part.stop, part.resume, part.discard, part.job, part.timer,
+        part.asking, part.model,
+    ]  # fmt: skip
     look = {"fn": trains.look_at_cadp, "inputs": [token, part.model], "outputs": looked}
-    gr.on([demo.load, tab.select, token.change, part.timer.tick], **look, **_LIGHT)
+    gr.on([demo.load, tab.select, token.change], **look, **_LIGHT)
+    part.timer.tick(trains.tick_cadp, [token, part.model], [*looked, part.card], **_LIGHT)
     chosen = [part.corpus, part.mechanism, part.epsilon, part.share, part.passes]
     start = part.train.click(
         trains.train_cadp, [token, *chosen, page.which, page.taught, page.threshold], part.said, **_HEAVY
     )
     start.then(**look, **_LIGHT)
-    part.stop.click(trains.stop_cadp, token, None, **_LIGHT)
+    for button, act in (
+        (part.stop, trains.stop_cadp),
+        (part.resume, trains.continue_cadp),
+        (part.discard, trains.discard_cadp),
+    ):
+        button.click(act, [token, part.job], part.said, **_LIGHT).then(**look, **_LIGHT)
     part.ask.click(trains.ask_cadp, [token, part.model, part.prompt], part.answers, **_HEAVY)
     part.model.change(trains.cadp_card, [token, part.model], part.card, **_LIGHT)
 

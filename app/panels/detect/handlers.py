@@ -1,8 +1,6 @@
 """What happens on a click: detecting, asking why, sending the text on. Scores and words come from core."""
 
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +9,7 @@ import gradio as gr
 from app.components.markup import escape, notice
 from app.components.upload import forget_upload, is_upload
 from app.identity import Curators
+from app.noting import Noted, session_of
 from app.panels.detect import look
 from app.panels.detect.layout import SHIPPED_TITLE, TAUGHT, TAUGHT_TITLE
 from app.panels.detect.why import PICK, model_context_html, why_html
@@ -158,25 +157,9 @@ class Handlers:
                 gr.Tabs(selected="sanitize"),
             )
 
-    @contextmanager
-    def noted(self, request: gr.Request | None, action: str, text: str | None = None) -> Iterator[None]:
-        """Note how an action ended in the session log; texts as the log keeps them, hashed."""
-        started, outcome = time.perf_counter(), "stopped"
-        try:
-            yield
-            outcome = "done"
-        except StudioError:
-            outcome = "refused"
-            raise
-        finally:
-            self.studio.note(
-                session=(request.session_hash if request else None) or "none",
-                panel="detect",
-                action=action,
-                outcome=outcome,
-                duration_ms=(time.perf_counter() - started) * 1000,
-                text=text,
-            )
+    def noted(self, request: gr.Request | None, action: str, text: str | None = None) -> Noted:
+        """A line of the session log for what the block does."""
+        return Noted(self.studio, session_of(request), "detect", action, text=text)
 
 
 def shown(found: Found) -> tuple[Any, ...]:

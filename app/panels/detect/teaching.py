@@ -13,7 +13,7 @@ from app.panels.detect.card_look import card_html, compared_html
 from app.panels.detect.handlers import Handlers
 from app.panels.detect.layout import TAUGHT
 from core.context.detector import SHIPPED, Detector
-from core.context.lesson import Lesson, read_lesson, typed
+from core.context.learning.lesson import Lesson, read_lesson, typed
 from core.errors import InputError, StudioError
 
 _CURATOR = "Keeping a detector on this server is for the curator. Save yours to a file instead."
@@ -49,7 +49,7 @@ class TeachingHandlers:
     def load_taught(self, path: str | None, request: gr.Request) -> tuple[Any, ...]:
         """A detector from a file that `save` made, for this session."""
         from core.context.evaluate import evaluate
-        from core.context.taught_file import read_taught
+        from core.context.learning.taught_file import read_taught
 
         try:
             with self._does.noted(request, "load detector"):
@@ -111,7 +111,7 @@ class TeachingHandlers:
         self, lesson: Any, which: str, taught: Detector | None, request: gr.Request
     ) -> Iterator[tuple[Any, ...]]:
         from core.context.evaluate import evaluate
-        from core.context.teach import teach
+        from core.context.learning.teach import teach
 
         yield notice("Learning, and testing on held-out families: some seconds."), *[gr.skip()] * 3
         try:
@@ -139,7 +139,7 @@ class TeachingHandlers:
 
 def save_html(detector: Detector) -> str:
     """A link that saves the detector; the file is in the link, so that the server keeps no copy."""
-    from core.context.taught_file import taught_bytes
+    from core.context.learning.taught_file import taught_bytes
 
     data = base64.b64encode(taught_bytes(detector)).decode()
     return (

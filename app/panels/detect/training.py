@@ -1,6 +1,6 @@
 """CADP training on a click. Private text, and what was learned from it, are for the curator."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,9 @@ from app.panels.detect.handlers import Handlers
 from app.panels.detect.training_layout import DEMO, EPSILONS, MECHANISMS
 from app.panels.detect.training_look import answers_html, card_html, status_html
 from core.catalogue import Entry
-from core.context.cadp_job import CadpJobs, list_cadp
+from core.context.cadp.job import CadpJobs
+from core.context.cadp.saved import list_cadp
+from core.context.cadp.status import CadpStatus
 from core.context.detector import Detector
 from core.corpus import Corpus, load_demo
 from core.errors import InputError, StudioError
@@ -22,25 +24,37 @@ _RANK, _LAYERS, _BATCH = 8, 4, 16
 
 
 class TrainingHandlers:
-    """Train, watch, stop, and ask."""
+    """Train, watch, stop, go on, and ask."""
 
     def __init__(self, does: Handlers, jobs: CadpJobs) -> None:
         self._does, self.jobs = does, jobs
 
     def look_at_cadp(self, token: str, chosen: str | None = None) -> tuple[Any, ...]:
-        """Texts, the training, Stop, the timer, and the models that may be asked."""
+        """Texts, the training, its four buttons, its id, the timer, whether and which models may be asked."""
         curator, status = self._does.curators.knows(token), self.jobs.status()
-        exact = status is not None and (status.synthetic or curator)
+        going, seen = status is not None and status.going, self._seen(status, curator)
+        kept = seen is not None and seen.kept
         names = [entry.name for entry in self._models(curator)]
         value = chosen if chosen in names else names[-1] if names else None
-        going = status is not None and status.going
         return (
             gr.update(choices=self._texts(curator)),
-            status_html(status, exact=exact) if exact or not going else notice("A training is under way."),
-            gr.update(visible=going and exact),
+            notice("A training is under way.") if going and seen is None else status_html(seen),
+            gr.update(visible=not going and not kept),
+            gr.update(visible=going and seen is not None),
+            gr.update(visible=kept),
+            gr.update(visible=kept),
+            seen.id if seen else "",
             gr.update(active=going),
+            gr.update(visible=bool(names)),
             gr.update(choices=names, value=value),
         )
+
+    def tick_cadp(self, token: str, chosen: str | None = None) -> tuple[Any, ...]:
+        """A look at the training that runs; when it has ended, its model is chosen and its card shown."""
+        status = self._seen(self.jobs.status(), self._does.curators.knows(token))
+        if status is None or status.card is None:
+            return *self.look_at_cadp(token, chosen), gr.skip()
+        return *self.look_at_cadp(token, status.name), card_html(status.card)
 
     def train_cadp(
         self,
@@ -56,7 +70,7 @@ class TrainingHandlers:
         request: gr.Request,
     ) -> str:
         """Start a training; whatever stands in its way is a sentence."""
-        from core.context.cadp_model import Recipe
+        from core.context.cadp.model import Recipe
         from core.lm.stack import LoraShape
 
         try:
@@ -65,7 +79,11 @@ class TrainingHandlers:
                     raise InputError("Choose one of the mechanisms and one of the epsilons.")
                 if not (5 <= float(share) <= 100 and 0.5 <= float(passes) <= 5.0):
                     raise InputError("Take 5 to 100 percent of the text, and half a pass to five passes.")
-                text = self._text(corpus, self._does.curators.knows(token))
+                curator, status = self._does.curators.knows(token), self.jobs.status()
+                unended = status is not None and (status.going or status.kept)
+                if unended and self._seen(status, curator) is None:
+                    raise InputError("The curator's training comes first; one is made at a time.")
+                text = self._text(corpus, curator)
                 layers = min(_LAYERS, int(self._does.studio.public().model.config.num_hidden_layers))
                 recipe = Recipe.of(
                     mechanism,  # type: ignore[arg-type]
@@ -74,22 +92,47 @@ class TrainingHandlers:
                     passes=float(passes),
                     batch=_BATCH,
                 )
-                detector = self._does.detector(which, taught).at(float(threshold))
-                self.jobs.start(_part(text, float(share)), recipe, lambda: detector)
+
+                def detector() -> Detector:
+                    return self._does.detector(which, taught).at(float(threshold))
+
+                if mechanism == "cadp":
+                    detector()  # what stands in its way is said now and not later
+                self.jobs.start(_part(text, float(share)), recipe, detector)
         except StudioError as error:
             return notice(str(error), kind="problem")
         return ""
 
-    def stop_cadp(self, token: str, request: gr.Request) -> None:
-        """Stop the training, for those who may see it."""
-        status = self.jobs.status()
-        if status is not None and (status.synthetic or self._does.curators.knows(token)):
-            with self._does.noted(request, "stop training"):
-                self.jobs.cancel()
+    def stop_cadp(self, token: str, job: str, request: gr.Request) -> str:
+        """Stop the training at its next step, for those who may see it."""
+        return self._act(token, request, "stop training", lambda: self.jobs.cancel(job))
+
+    def continue_cadp(self, token: str, job: str, request: gr.Request) -> str:
+        """Go on from what was reached."""
+        return self._act(token, request, "continue training", lambda: self.jobs.resume(job))
+
+    def discard_cadp(self, token: str, job: str, request: gr.Request) -> str:
+        """Delete the copy of the text and what was learned."""
+        return self._act(token, request, "discard training", lambda: self.jobs.discard(job))
+
+    def _act(self, token: str, request: gr.Request, action: str, act: Callable[[], object]) -> str:
+        try:
+            with self._does.noted(request, action):
+                if self._seen(self.jobs.status(), self._does.curators.knows(token)) is None:
+                    raise InputError("There is no training here that you could stop, continue or discard.")
+                act()
+        except StudioError as error:
+            return notice(str(error), kind="problem")
+        return ""
+
+    @staticmethod
+    def _seen(status: CadpStatus | None, curator: bool) -> CadpStatus | None:
+        """The training, for those who may see it: a private one is the curator's, its name included."""
+        return status if status is not None and (status.synthetic or curator) else None
 
     def ask_cadp(self, token: str, name: str | None, prompt: str, request: gr.Request) -> Iterator[str]:
         """The trained model's answer beside the public model's, as they are drawn."""
-        from core.context.cadp_files import ServedCadp
+        from core.context.cadp.files import ServedCadp
         from core.predict.decoding import Decoding
         from core.predict.generate import stream_public
 
@@ -113,7 +156,7 @@ class TrainingHandlers:
 
     def cadp_card(self, token: str, name: str | None) -> str:
         """The card of a model."""
-        from core.context.cadp_files import read_card
+        from core.context.cadp.files import read_card
 
         if not name:
             return ""

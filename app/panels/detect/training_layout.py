@@ -25,9 +25,13 @@ class Training:
     passes: gr.Slider
     train: gr.Button
     stop: gr.Button
+    resume: gr.Button
+    discard: gr.Button
+    job: gr.State
     said: gr.HTML
     status: gr.HTML
     timer: gr.Timer
+    asking: gr.Column
     model: gr.Dropdown
     prompt: gr.Textbox
     ask: gr.Button
@@ -65,17 +69,21 @@ def build(prompt: str) -> Training:
         with gr.Row():
             train = gr.Button("Train", variant="primary", min_width=160, elem_id="cadp-train")
             stop = gr.Button("Stop", min_width=90, visible=False, elem_id="cadp-stop")
+            resume = gr.Button("Continue", min_width=110, visible=False, elem_id="cadp-continue")
+            discard = gr.Button("Discard", min_width=110, visible=False, elem_id="cadp-discard")
+        job = gr.State("")
         said = gr.HTML(elem_id="cadp-said")
         status = gr.HTML(elem_id="cadp-status")
         timer = gr.Timer(1.5, active=False)
-        gr.HTML("<h3>Ask what was trained</h3>")
-        with gr.Row():
-            model = gr.Dropdown([], label="Model", filterable=False, elem_id="cadp-model", min_width=300)
-            text = gr.Textbox(prompt, label="Prompt", max_lines=2, elem_id="cadp-prompt", min_width=300)
-        ask = gr.Button("Ask", elem_id="cadp-ask")
-        answers = gr.HTML(elem_id="cadp-answers")
-        card = gr.HTML(elem_id="cadp-card")
+        with gr.Column(visible=False) as asking:
+            gr.HTML("<h3>Ask what was trained</h3>")
+            with gr.Row():
+                model = gr.Dropdown([], label="Model", filterable=False, elem_id="cadp-model", min_width=300)
+                text = gr.Textbox(prompt, label="Prompt", max_lines=2, elem_id="cadp-prompt", min_width=300)
+            ask = gr.Button("Ask", elem_id="cadp-ask")
+            answers = gr.HTML(elem_id="cadp-answers")
+            card = gr.HTML(elem_id="cadp-card")
     return Training(
-        corpus, mechanism, epsilon, share, passes, train, stop, said, status, timer, model, text, ask,
-        answers, card,
+        corpus, mechanism, epsilon, share, passes, train, stop, resume, discard, job, said, status, timer,
+        asking, model, text, ask, answers, card,
     )  # fmt: skip

@@ -3,8 +3,9 @@
 from app.components.markup import escape, notice
 from app.panels.corpora.look import spoken
 from core.charts import Axis, Line, line_chart
-from core.context.cadp_card import CadpCard
-from core.context.cadp_job import CadpStatus
+from core.context.cadp.card import CadpCard
+from core.context.cadp.status import CadpStatus
+from core.curator.jobs import UNFINISHED_DAYS
 
 _STATES = {
     "loading": "Loading the models",
@@ -12,12 +13,13 @@ _STATES = {
     "training": "Training",
     "done": "Trained",
     "stopped": "Stopped",
+    "interrupted": "Interrupted",
     "failed": "Failed",
 }
 
 
-def status_html(status: CadpStatus | None, *, exact: bool) -> str:
-    """The training; its curves only for those who may see them."""
+def status_html(status: CadpStatus | None) -> str:
+    """The training and its curves, for those who may see them."""
     if status is None:
         return ""
     percent = round(100 * status.share)
@@ -28,27 +30,25 @@ def status_html(status: CadpStatus | None, *, exact: bool) -> str:
     )
     return (
         f'<section class="training {status.state}"><h2>{escape(status.name)}: {_STATES[status.state]}</h2>'
-        f'{bar if status.going else ""}<p class="small">{escape(_now(status))}</p>'
+        f'{bar if status.going or status.kept else ""}<p class="small">{escape(_now(status))}</p>'
         f"{notice(status.sentence, kind='problem') if status.sentence else ''}"
-        f"{curves_html(status) if exact else ''}</section>"
+        f"{curves_html(status)}</section>"
     )
 
 
 def curves_html(status: CadpStatus) -> str:
-    """Loss and epsilon over the steps, on axes that do not move."""
+    """Loss and epsilon over the steps; both axes end where the training will, so that nothing jumps."""
     if len(status.losses) < 2:
         return ""
     x = Axis("step", low=0.0, high=float(status.steps))
-    loss = line_chart(
-        [Line("loss", status.losses)], title="Loss of each batch", x=x, y=Axis("nats a token", low=0.0)
-    )
-    spent = line_chart(
-        [Line("epsilon", status.epsilons)],
-        title="Epsilon spent on a flagged sequence",
-        x=x,
-        y=Axis("epsilon", low=0.0),
-    )
-    return f'<div class="cadp-curves"><div>{loss}</div><div>{spent}</div></div>'
+    drawn = [
+        line_chart([Line("loss", status.losses)], title="Loss", x=x, y=Axis("nats a token", low=0.0)),
+    ]
+    if status.epsilons:
+        spent = Axis("epsilon", low=0.0, high=status.most)
+        lines = [Line("epsilon", status.epsilons)]
+        drawn.append(line_chart(lines, title="Epsilon spent on a flagged sequence", x=x, y=spent))
+    return f'<div class="cadp-curves">{"".join(f"<div>{chart}</div>" for chart in drawn)}</div>'
 
 
 def card_html(card: CadpCard) -> str:
@@ -72,11 +72,17 @@ def answers_html(name: str, prompt: str, trained: str, public: str) -> str:
 def _now(status: CadpStatus) -> str:
     if status.state == "done":
         return "It can be asked below, and attacked. Answers cost no privacy beyond what the training spent."
-    if status.state == "stopped":
-        return "Stopped; nothing was kept."
-    if status.state == "failed":
-        return "Nothing was kept."
     if status.state == "loading":
         return "The training begins when the models are in memory and the sentences are flagged."
-    left = "" if status.seconds_left is None else f", {spoken(status.seconds_left)} left"
-    return f"{status.share:.0%} done{left}. You may close the page; this goes on."
+    if status.going:
+        left = "" if status.seconds_left is None else f", {spoken(status.seconds_left)} left"
+        return f"{status.share:.0%} done{left}. You may close the page; this goes on."
+    if not status.kept:
+        return "Nothing was learned, and nothing was kept."
+    why = "The studio was stopped in the middle. " if status.state == "interrupted" else ""
+    steps = f", {status.step:,} of {status.steps:,} steps" if status.steps else ""
+    spent = f", epsilon {status.epsilons[-1][1]:.3g}" if status.epsilons else ""
+    return (
+        f"{why}{status.share:.0%} done{steps}{spent}. Continue goes on from there; Discard deletes the copy "
+        f"of the text and what was learned. Left alone, both are deleted after {UNFINISHED_DAYS} days."
+    )

@@ -67,7 +67,7 @@ def build(studio: Studio, curators: Curators, token: gr.BrowserState, tab: gr.Ta
     )
     follow.change(lambda on: gr.Timer(active=on), follow, clock, queue=False, **_QUIET)
     forgotten.then(does.show, filters, shown, **_QUIET)
-    for button, write in ((csv, does.export_csv), (jsonl, does.export_jsonl)):
+    for button, write in ((csv, does.export("csv")), (jsonl, does.export("jsonl"))):
         written = button.click(write, filters, download, api_visibility="private")
         written.success(fn=None, js=_CLICK_DOWNLOAD)
     verify.click(does.verify, [token], verdict, api_visibility="private")

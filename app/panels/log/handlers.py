@@ -1,7 +1,6 @@
 """What the Log does on a click. Each handler finds out by itself who asks."""
 
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -9,12 +8,13 @@ import gradio as gr
 
 from app.components.markup import notice
 from app.identity import Curators
+from app.noting import Noted, session_of
 from app.panels.log.export import written
 from app.panels.log.remembered import forgotten_html, remembered_html
 from app.panels.log.tables import events_table, ledger_table, sessions_table, verification_html
 from app.panels.log.timeline import BINS, timeline_svg
 from core.errors import StudioError
-from core.store import Budget, EventFilter, Store
+from core.store import Budget, EventFilter, ExportFormat, Store
 from core.studio import Studio
 
 ANY = "any"
@@ -56,51 +56,33 @@ class Handlers:
         except StudioError as error:
             return [gr.skip(), "", notice(str(error), kind="problem"), "", "", ""]
 
-    def export_csv(
-        self,
-        token: str,
-        period: str,
-        panel: str,
-        outcome: str,
-        action: str,
-        session: str,
-        request: gr.Request,
-    ) -> Iterator[str]:
-        """The events that are asked for, as CSV."""
-        query = self._wanted(token, period, panel, outcome, action, session, request)
-        yield from written("csv", self._studio, query, self._curators.knows(token))
+    def export(self, form: ExportFormat) -> Callable[..., Iterator[str]]:
+        """A handler that writes the events that are asked for, as CSV or as JSON Lines."""
 
-    def export_jsonl(
-        self,
-        token: str,
-        period: str,
-        panel: str,
-        outcome: str,
-        action: str,
-        session: str,
-        request: gr.Request,
-    ) -> Iterator[str]:
-        """The events that are asked for, as JSON Lines."""
-        query = self._wanted(token, period, panel, outcome, action, session, request)
-        yield from written("jsonl", self._studio, query, self._curators.knows(token))
+        def write(
+            token: str,
+            period: str,
+            panel: str,
+            outcome: str,
+            action: str,
+            session: str,
+            request: gr.Request,
+        ) -> Iterator[str]:
+            query = self._wanted(token, period, panel, outcome, action, session, request)
+            yield from written(form, self._studio, query, self._curators.knows(token))
+
+        return write
 
     def verify(self, token: str, request: gr.Request) -> str:
         """Replay the ledger."""
-        started, store = time.perf_counter(), self._studio.store
+        store = self._studio.store
         if store is None:
             return notice(self._studio.store_problem, kind="problem")
         try:
-            verification = store.ledger.verify()
+            with Noted(self._studio, session_of(request), "log", "verify"):
+                return verification_html(store.ledger.verify(), self._curators.knows(token))
         except StudioError as error:
             return notice(str(error), kind="problem")
-        self._studio.note(
-            session=session_of(request),
-            panel="log",
-            action="verify",
-            outcome="done",
-            duration_ms=(time.perf_counter() - started) * 1000,
-        )
-        return verification_html(verification, self._curators.knows(token))
 
     def forget_me(self, request: gr.Request) -> str:
         """Delete what the log has of the asker's own session."""
@@ -141,11 +123,6 @@ class Handlers:
         return remembered_html(
             store, session_of(request), log_text=settings.log_text, days=settings.retention_days
         )
-
-
-def session_of(request: gr.Request) -> str:
-    """The session as Gradio names it."""
-    return request.session_hash or "none"
 
 
 def _timeline(store: Store, query: EventFilter) -> str:

@@ -8,9 +8,9 @@ import gradio as gr
 from gradio.events import api
 
 from app.identity import Curators
-from app.panels.predict.noted import Noted
+from app.noting import session_of
 from app.panels.predict.run import Asked
-from app.panels.predict.view import View, see
+from app.panels.predict.view import View, noted, see
 from app.refusal import refusal
 from core.errors import StudioError
 from core.predict.compare import Tally, in_turns
@@ -49,7 +49,7 @@ def build(studio: Studio, curators: Curators) -> None:
             token: a curator's token, for the exact account on a private corpus.
         """
         asked = Asked(corpus, prompt, temperature, top_k, top_p, length)
-        session = (request.session_hash if request else None) or "none"
+        session = session_of(request)
         with _sentences():
             if corpus and studio.store is not None:
                 yield from _private(studio, asked, curators.knows(token), session)
@@ -126,7 +126,7 @@ def _private(
     studio: Studio, asked: Asked, curator: bool, session: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     view, tally, text = see(studio, asked.corpus, curator=curator), Tally(), ""
-    with Noted(studio, session, "generate", asked.prompt, view) as note:
+    with noted(studio, session, "generate", view, asked.prompt) as note:
         served = studio.served(asked.corpus)
         stream = stream_private(
             served.public,
@@ -147,12 +147,11 @@ def _private(
                 note.cost = tally.cost
                 told: dict[str, Any] = {"tokens": tokens, "public": public, "used": released.used}
                 yield text, told | ({"cost": tally.cost} if view.exact else {})
-        note.outcome = "done"
 
 
 def _public(studio: Studio, asked: Asked, session: str) -> Iterator[tuple[str, dict[str, Any]]]:
     text = ""
-    with Noted(studio, session, "generate", asked.prompt) as note:
+    with noted(studio, session, "generate", None, asked.prompt):
         stream = stream_public(
             studio.public(), asked.prompt, asked.decoding(), length=int(asked.length), limits=studio.settings
         )
@@ -160,7 +159,6 @@ def _public(studio: Studio, asked: Asked, session: str) -> Iterator[tuple[str, d
             for tokens, released in enumerate(answer, 1):
                 text += released.text
                 yield text, {"tokens": tokens, "public": tokens}
-        note.outcome = "done"
 
 
 @contextmanager

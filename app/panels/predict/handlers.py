@@ -8,10 +8,10 @@ import gradio as gr
 
 from app.components.markup import escape, notice
 from app.identity import Curators
+from app.noting import session_of
 from app.panels.predict.look import Look, empty_answers, look_at, meaning_card, quote_line
-from app.panels.predict.noted import Noted
 from app.panels.predict.run import NO_CORPUS, Asked, Page, draw
-from app.panels.predict.view import View, see
+from app.panels.predict.view import View, noted, see
 from core.errors import StudioError
 from core.predict.terms import start_over
 from core.studio import Studio
@@ -98,7 +98,7 @@ class Handlers:
         asked = Asked(corpus, prompt, temperature, top_k, top_p, length)
         try:
             yield from draw(
-                self._studio, asked, curator=self._sees_all(token, visitor), session=_session(request)
+                self._studio, asked, curator=self._sees_all(token, visitor), session=session_of(request)
             )
         except StudioError as error:
             kept = [gr.skip()] * (len(Page._fields) - 1)
@@ -117,7 +117,7 @@ class Handlers:
         """A fresh budget on a synthetic corpus; on a private one the reason why not."""
         try:
             view = see(self._studio, corpus, curator=False)
-            with Noted(self._studio, _session(request), "start over", view=view) as note:
+            with noted(self._studio, session_of(request), "start over", view):
                 budget = start_over(
                     self._studio.ledger,
                     view.entry.corpus,
@@ -128,7 +128,6 @@ class Handlers:
                     queries=int(queries or 0),
                     w_max=w_max,
                 )
-                note.outcome = "done"
         except StudioError as error:
             return notice(str(error), kind="problem")
         words = f"A fresh budget: epsilon {budget.epsilon:g} over {budget.queries:,} queries."
@@ -143,7 +142,3 @@ class Handlers:
 
     def _sees_all(self, token: str, visitor: bool) -> bool:
         return self._curators.knows(token) and not visitor
-
-
-def _session(request: gr.Request) -> str:
-    return request.session_hash or "none"

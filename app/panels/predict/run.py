@@ -10,9 +10,8 @@ from app.components.markup import notice
 from app.components.meter import meter_html
 from app.panels.predict.answers import PUBLIC, Column, answers_html
 from app.panels.predict.look import details_html
-from app.panels.predict.noted import Noted
 from app.panels.predict.sheet import Sheet
-from app.panels.predict.view import see
+from app.panels.predict.view import noted, see
 from core.corpus.demo import planted_in
 from core.predict.compare import Tally, in_turns, stream_in_step, visitors_frames
 from core.predict.decoding import Decoding
@@ -62,7 +61,7 @@ def draw(studio: Studio, asked: Asked, *, curator: bool, session: str) -> Iterat
 def _compared(studio: Studio, asked: Asked, curator: bool, session: str) -> Iterator[Page]:
     """Protected, unprotected where nobody in the corpus exists, and public."""
     view, tally = see(studio, asked.corpus, curator=curator), Tally()
-    with Noted(studio, session, "generate", asked.prompt, view) as note:
+    with noted(studio, session, "generate", view, asked.prompt) as note:
         secrets = planted_in(view.entry.corpus, synthetic=view.entry.synthetic)
         sheet = Sheet(view, asked.prompt, compared=view.synthetic, secrets=secrets)
         if not studio.holds(asked.corpus):
@@ -88,7 +87,6 @@ def _compared(studio: Studio, asked: Asked, curator: bool, session: str) -> Iter
                 if time.monotonic() - shown >= _PAUSE:
                     yield _page(sheet)
                     shown = time.monotonic()
-        note.outcome = "done"
     kind = "problem" if sheet.problem else "done"
     yield _page(sheet, notice(verdict_text(sheet.outcome(tally.cost)), kind=kind))
 
@@ -96,7 +94,7 @@ def _compared(studio: Studio, asked: Asked, curator: bool, session: str) -> Iter
 def _alone(studio: Studio, asked: Asked, session: str) -> Iterator[Page]:
     """The public model, where no corpus is asked or the ledger cannot be had."""
     column, tokens, shown = PUBLIC, 0, 0.0
-    with Noted(studio, session, "generate", asked.prompt) as note:
+    with noted(studio, session, "generate", None, asked.prompt):
         if not studio.ready:
             yield _one_column(asked.prompt, column, notice(LOADING))
         pieces = stream_public(
@@ -108,7 +106,6 @@ def _alone(studio: Studio, asked: Asked, session: str) -> Iterator[Page]:
                 if time.monotonic() - shown >= _PAUSE:
                     yield _one_column(asked.prompt, column)
                     shown = time.monotonic()
-        note.outcome = "done"
     words = "1 token" if tokens == 1 else f"{tokens} tokens"
     yield _one_column(asked.prompt, column, notice(f"{words} from the public model. {_UNSPENT}", kind="done"))
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from app.components.meter import Reading
+from app.noting import Noted
 from core.catalogue import Entry
 from core.errors import LedgerUnavailable
 from core.predict import PROTOCOLS
@@ -43,6 +44,12 @@ class View:
             return whole, None
         paid = max(self.reading.epsilon - self.reading.weakest, 0.0)
         return whole, spend_means(self.state.alpha, paid, candidates=candidates)
+
+
+def noted(studio: Studio, session: str, action: str, view: View | None, text: str | None = None) -> Noted:
+    """A line of the session log for what the block does on a corpus, or with the public model alone."""
+    corpus, synthetic = (view.entry.corpus, view.synthetic) if view else ("", False)
+    return Noted(studio, session, "predict", action, text=text, corpus=corpus, synthetic=synthetic)
 
 
 def see(studio: Studio, name: str, *, curator: bool) -> View:

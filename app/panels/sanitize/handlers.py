@@ -1,7 +1,6 @@
 """What happens on a click: rewriting a text, and trying to undo it. Nothing is cached."""
 
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,10 +11,11 @@ import gradio as gr
 from app.components.markup import escape, notice
 from app.components.progress import progress_html
 from app.components.working import Working
+from app.noting import Noted, session_of
 from app.panels.sanitize.look import Column, examples_html, facts_html, meaning_html, results_html
 from app.panels.sanitize.scale import epsilon_at
 from app.panels.sanitize.undone import undone_html
-from core.attack.reconstruction import Reconstruction, reconstruct
+from core.attack.sanitised.reconstruction import Reconstruction, reconstruct
 from core.attack.watch import Reached
 from core.errors import InputError, StudioError
 from core.sanitize import AllWords, Digits, Mechanism, Sanitized, sanitize
@@ -118,14 +118,14 @@ class Handlers:
 
     def stop(self, request: gr.Request) -> None:
         """Stop what runs for this session; it says so itself."""
-        running = self.running.get(_session(request))
+        running = self.running.get(session_of(request))
         if running is not None:
             running.set()
 
     @contextmanager
     def stoppable(self, request: gr.Request) -> Iterator[threading.Event]:
         """An event that `stop` sets while the block runs."""
-        stop, session = threading.Event(), _session(request)
+        stop, session = threading.Event(), session_of(request)
         self.running[session] = stop
         try:
             yield stop
@@ -134,25 +134,9 @@ class Handlers:
             if self.running.get(session) is stop:
                 del self.running[session]
 
-    @contextmanager
-    def noted(self, request: gr.Request | None, action: str, text: str | None = None) -> Iterator[None]:
-        """Note how an action ended in the session log; texts as the log keeps them, hashed."""
-        started, outcome = time.perf_counter(), "stopped"
-        try:
-            yield
-            outcome = "done"
-        except StudioError:
-            outcome = "refused"
-            raise
-        finally:
-            self.studio.note(
-                session=_session(request),
-                panel="sanitize",
-                action=action,
-                outcome=outcome,
-                duration_ms=(time.perf_counter() - started) * 1000,
-                text=text,
-            )
+    def noted(self, request: gr.Request | None, action: str, text: str | None = None) -> Noted:
+        """A line of the session log for what the block does."""
+        return Noted(self.studio, session_of(request), "sanitize", action, text=text)
 
     def _rewritten(self, text: str, asked: Asked) -> tuple[Kept, str]:
         check_text(text)
@@ -210,7 +194,3 @@ def context_html(chips: Sequence[str], detector: Any) -> str:
         f"Sensitive: every word of the sentences that {whose}, flags. The panel Detect shows which and why."
     )
     return f'<p class="small">{escape(said)}</p>'
-
-
-def _session(request: gr.Request | None) -> str:
-    return (request.session_hash if request else None) or "none"

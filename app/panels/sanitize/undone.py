@@ -3,7 +3,7 @@
 from app.components.marked import Mark, Stretch, legend_html, marked_html
 from app.components.markup import notice
 from app.components.phrases import number, percent, short
-from core.attack.reconstruction import Reconstruction, WordGuess
+from core.attack.sanitised.reconstruction import Reconstruction, WordGuess
 from core.sanitize import Piece, Sanitized
 
 LEGEND = legend_html(
