@@ -13,6 +13,7 @@ from typing import Any
 import psutil
 import pytest
 from gradio import networking
+from gradio.routes import App
 
 from app.main import build_demo, launch_options
 from core.settings import Settings
@@ -28,6 +29,7 @@ class Served:
     url: str
     studio: Studio
     routes: tuple[str, ...] = ()
+    app: App | None = None
 
 
 @contextmanager
@@ -41,7 +43,7 @@ def serve(settings: Settings) -> Iterator[Served]:
         server, url, _ = demo.launch(prevent_thread_lock=True, **launch_options(settings))
     routes = tuple(sorted(set(_paths(server.routes))))
     try:
-        yield Served(url.rstrip("/"), studio, routes)
+        yield Served(url.rstrip("/"), studio, routes, server)
     finally:
         demo.close(verbose=False)
         studio.jobs.close()

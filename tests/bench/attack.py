@@ -12,14 +12,15 @@ from itertools import islice
 from pathlib import Path
 from time import perf_counter, process_time
 
+from core.attack.asked import Asked
 from core.attack.attackers import WithLikelihoods
 from core.attack.conduct import conduct
-from core.attack.listing import enumerate_all
-from core.attack.menu import Asked, prepare
-from core.attack.search import best_first
-from core.attack.spelling import spell
+from core.attack.experiments.trained import Split, encode, memorise, quick_training
+from core.attack.preparing import prepare
+from core.attack.ranking.listing import enumerate_all
+from core.attack.ranking.search import best_first
+from core.attack.ranking.spelling import spell
 from core.attack.targets import WHOLE, target_of
-from core.attack.trained import Split, encode, memorise, quick_training
 from core.corpus.canaries import CanaryFormat
 from core.lm.finetune import AdapterData
 from core.lm.public import PublicModel

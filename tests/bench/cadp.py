@@ -16,15 +16,18 @@ Seeds make a run repeatable, so that no guarantee is claimed; epsilon is what fr
 flagged sequence (delta 1e-5).
 
 The JSON and the figures are written again after every training, so that a run that was ended early still has
-what it reached.
+what it reached; the next run with the same output makes only what is missing there. `--only` restricts it to
+some mechanisms. Rows of other sequences or other flags, as another detector gives them, are refused.
 
     python -m tests.bench.cadp --data FOLDER [--quick | --large] [--minutes 25] [--output assets/cadp.json]
+                               [--only "DP-SGD" "S-DPSGD (digits)"]
 """
 
 import argparse
 import json
 import math
 import os
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -93,7 +96,7 @@ def cases(noises: Sequence[float], seeds: Sequence[int]) -> Iterator[Case]:
 @cache
 def prepared(data: Path, size: Size, seed: int, canary: bool) -> Any:
     """The world of a seed and its vocabulary, made once in every process."""
-    from core.context.small_vocabulary import SmallVocabulary
+    from core.context.cadp.small_vocabulary import SmallVocabulary
     from tests.bench.cadp_world import make_world
     from tests.bench.ensembles import embedded_model
 
@@ -114,8 +117,8 @@ def prepared(data: Path, size: Size, seed: int, canary: bool) -> Any:
 @cache
 def flags_of(data: Path, size: Size, seed: int, canary: bool, kind: str) -> tuple[list[bool], str]:
     """The flags of the training records, and what gave them."""
+    from core.context.cadp.flags import ContextFlags, EveryFlag, FormatFlags, NoFlag
     from core.context.detector import Detector
-    from core.context.flags import ContextFlags, EveryFlag, FormatFlags, NoFlag
     from core.settings import load_settings
 
     world, _ = prepared(data, size, seed, canary)
@@ -133,9 +136,9 @@ def run(case: Case, data: Path, size: Size) -> dict[str, Any]:
     """Train one model and attack it."""
     import torch
 
-    from core.context.cadp import CadpTraining
-    from core.context.cadp_plan import CadpSettings
-    from core.context.lstm_learner import LstmLearner
+    from core.context.cadp.lstm_learner import LstmLearner
+    from core.context.cadp.plan import CadpSettings
+    from core.context.cadp.training import CadpTraining
     from tests.bench.cadp_world import CANARY, CODE, attack
 
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
@@ -176,26 +179,60 @@ def main() -> None:
     size = Size.quick() if chosen.quick else Size.large() if chosen.large else Size()
     if chosen.sgd:
         size = replace(size, sgd=True, learning_rate=20.0)
-    wanted = list(cases(chosen.noises, range(chosen.seeds)))
-    until = time.monotonic() + 60.0 * chosen.minutes
-    found: list[dict[str, Any]] = []
+    found = _earlier(chosen.output, size) if chosen.output else []
+    made = {_key(row) for row in found}
+    wanted = [
+        case
+        for case in cases(chosen.noises, range(chosen.seeds))
+        if _key(asdict(case)) not in made and (not chosen.only or case.name in chosen.only)
+    ]
+    until, left_out = time.monotonic() + 60.0 * chosen.minutes, 0
     with ProcessPoolExecutor(chosen.jobs) as pool:
         waiting = {pool.submit(_unless_late, case, chosen.data, size, until) for case in wanted}
         for done in as_completed(waiting):
             row = done.result()
-            if row is not None:
-                found.append(row)
-                print(_line(row), flush=True)
-                _write(chosen, size, found)
-    if len(found) < len(wanted):
-        print(f"{len(wanted) - len(found)} trainings were left out: the minutes were over.")
+            if row is None:
+                left_out += 1
+                continue
+            if any(_differs(row, other) for other in found):
+                print(f"{row['name']} is left out: the output holds rows of other sequences or other flags.")
+                continue
+            found.append(row)
+            print(_line(row), flush=True)
+            _write(chosen, size, found)
+    if left_out:
+        print(f"{left_out} trainings were left out: the minutes were over.")
     print(json.dumps(_write(chosen, size, found)))
+
+
+def _key(row: dict[str, Any]) -> tuple[Any, ...]:
+    """What tells one training from another."""
+    return row["name"], row["noise"], row["seed"]
+
+
+def _earlier(output: Path, size: Size) -> list[dict[str, Any]]:
+    """The rows that an earlier run of the same size left in the output."""
+    if not output.is_file():
+        return []
+    record = json.loads(output.read_text(encoding="utf-8"))
+    if any(record["settings"][name] != value for name, value in asdict(size).items()):
+        sys.exit(f"{output} holds an experiment of another size: choose another file.")
+    return list(record["results"])
+
+
+def _differs(row: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether two rows cannot stand in one figure: other sequences, or other flags by the same means."""
+    if (row["seed"], row["canary"]) != (other["seed"], other["canary"]):
+        return False
+    flags = row["flags"] == other["flags"] and row["flagged"] != other["flagged"]
+    return flags or row["sequences"] != other["sequences"]
 
 
 def _write(chosen: argparse.Namespace, size: Size, found: list[dict[str, Any]]) -> dict[str, Any]:
     """The record of what there is so far, and the figures, into the output if one is asked for."""
     rows = sorted(found, key=lambda row: (row["name"], row["noise"], row["seed"]))
-    settings = asdict(size) | {"noises": chosen.noises, "seeds": chosen.seeds}
+    noises = sorted({row["noise"] for row in rows if row["noise"]})
+    settings = asdict(size) | {"noises": noises, "seeds": len({row["seed"] for row in rows})}
     record = {"bench": "cadp", "settings": settings, "results": rows, "claim": claim(rows)}
     if chosen.output:
         from tests.bench.cadp_figure import figures
@@ -244,6 +281,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--large", action="store_true", help="a fifth of the text; hours")
     parser.add_argument("--sgd", action="store_true", help="Algorithm 1 to the letter: SGD, updates in turn")
     parser.add_argument("--minutes", type=float, default=25.0, help="start no training after so many")
+    parser.add_argument("--only", nargs="*", help='mechanisms by their names, such as "DP-SGD"')
     parser.add_argument("--noises", type=float, nargs="*", default=NOISES, help="noise multipliers")
     parser.add_argument("--seeds", type=int, default=1, help="repetitions")
     parser.add_argument("--jobs", type=int, default=1, help="trainings at once, one thread each")

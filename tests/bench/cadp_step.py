@@ -19,12 +19,12 @@ from typing import Any
 import torch
 from torch.nn import functional as F
 
-from core.context.accounting import PrivacyAccount
-from core.context.adapter_learner import AdapterLearner
-from core.context.cadp_model import public_encoder
-from core.context.dpsgd import plain_gradient, private_gradient, private_optimizer
-from core.context.randomness import OsRandomness
-from core.context.records import Records, read_records
+from core.context.cadp.accounting import PrivacyAccount
+from core.context.cadp.adapter_learner import AdapterLearner
+from core.context.cadp.dpsgd import plain_gradient, private_gradient, private_optimizer
+from core.context.cadp.model import public_encoder
+from core.context.cadp.randomness import OsRandomness
+from core.context.cadp.records import Records, read_records
 from core.corpus import load_demo
 from core.lm.public import PublicModel
 from core.lm.stack import LoraShape

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import torch
 
-from core.context.lstm_learner import LstmLM
-from core.context.records import Records, read_records
-from core.context.small_vocabulary import SmallVocabulary
+from core.context.cadp.lstm_learner import LstmLM
+from core.context.cadp.records import Records, read_records
+from core.context.cadp.small_vocabulary import SmallVocabulary
 from core.corpus.canaries import CanaryFormat
 
 CANARY, CODE = CanaryFormat("My bank security code is {digits:3}."), 450

@@ -48,7 +48,7 @@ class SubMixStep:
         logits = self.decoder.step(self.token)
         middle = perf_counter()
         decoded = Decoding().from_logits(logits)
-        step = self.protocol.step(decoded.public, decoded.halves)
+        step = self.protocol.answer(decoded.query("halves"))
         self.ledger.debit("bench", step.losses.tolist())
         self.token = decoded.token(sample(step.pmf))
         self.models += middle - begin

@@ -4,6 +4,7 @@ from typing import Any
 
 import torch
 
+from core import memory
 from core.lm.public import PublicModel, load_public
 from core.lm.stack import AdapterStack, LoraShape, fresh_stack
 from core.lm.transformer import read_transformer
@@ -16,7 +17,8 @@ PROMPT = (
 
 
 def embedded_model() -> PublicModel:
-    """The embedded public model."""
+    """The embedded public model, in a process whose memory is settled as the program's is."""
+    memory.settle()
     return load_public(EMBEDDED, load_settings())
 
 

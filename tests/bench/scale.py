@@ -46,7 +46,7 @@ class StrictStep:
 
     def __call__(self) -> None:
         decoded = Decoding().from_logits(self.decoder.step(self.token))
-        step = self.protocol.step(decoded.public, decoded.parts)
+        step = self.protocol.answer(decoded.query())
         self.ledger.debit(self.corpus, step.losses.tolist())
         self.token = decoded.token(sample(step.pmf))
 

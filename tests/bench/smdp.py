@@ -26,10 +26,10 @@ from pathlib import Path
 
 import numpy as np
 
-from core.attack.branches import Branches
-from core.attack.exposure import Effort, Exposure, exposure
-from core.attack.reader import ModelReader
-from core.attack.spelling import spell
+from core.attack.ranking.branches import Branches
+from core.attack.ranking.exposure import Effort, Exposure, exposure
+from core.attack.ranking.reader import ModelReader
+from core.attack.ranking.spelling import spell
 from core.charts import Axis, Line, line_chart
 from core.corpus.canaries import Canary, CanaryFormat
 from core.lm.ensemble import Ensemble

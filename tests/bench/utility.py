@@ -109,8 +109,7 @@ def _read(ensemble: Ensemble, block: list[int], protocols: Mapping[str, Protocol
             own = decoded.pmfs[:, place]
             found = {"public": own[0], "one part": np.exp(np.log(own[1:]).mean()), "ensemble": own[1:].mean()}
             for name, protocol in protocols.items():
-                rows = decoded.halves if protocol.shape == "halves" else decoded.parts
-                found[name] = protocol.step(decoded.public, rows).pmf[place]
+                found[name] = protocol.answer(decoded.query(protocol.shape)).pmf[place]
             for name, probability in found.items():
                 losses.setdefault(name, []).append(-float(np.log(probability)))
 

@@ -79,7 +79,6 @@ def open_page(browser: Browser, served: Served) -> Iterator[Callable[..., Page]]
         page.on("request", lambda request: problems.extend(_elsewhere(request.url, served.url)))
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.goto(served.url + path + ("&" if "?" in path else "?") + f"__theme={scheme}")
-        page.wait_for_selector("#generate", state="attached")
         page.wait_for_selector("html[data-view=set]")  # what the address says has been set
         return page
 

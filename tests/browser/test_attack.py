@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from core.attack.storage import list_runs, save_run
+from core.attack.kept.storage import list_runs, save_run
 from tests.app.test_attack_panel import a_run
 from tests.browser.seeing import LOOKS, copied, serious, sideways, sign_in
 
@@ -36,6 +36,38 @@ def test_a_stored_run_opens_with_verdict_pictures_and_numbers_in_every_look(
     screenshot(page, f"attack-{size}-{scheme}")
     assert serious(page) == []
     assert sideways(page) <= 0
+
+
+def test_on_a_phone_every_number_lies_within_the_screen_and_words_of_pictures_can_be_read(open_page, served):
+    save_run(served.studio.settings, a_run(created="2099-01-02T03:04:05+00:00"))
+    page = open_attack(open_page, size="phone")
+    unfold(page)
+    page.click("#attack-open")
+    expect(page.locator("#attack-result table")).to_contain_text("0 of 10")
+    width = page.evaluate("window.innerWidth")
+    for cell in page.locator("#attack-result td, #attack-runs td").all():
+        box = cell.bounding_box()
+        assert box is None or box["x"] + box["width"] <= width, cell.inner_text()
+    smallest = page.evaluate("""() => Math.min(...[...document.querySelectorAll('#attack-result .chart')].map(
+      chart => 12 * chart.getBoundingClientRect().width / chart.viewBox.baseVal.width))""")
+    assert smallest >= 9.5
+
+
+def test_there_is_nothing_to_download_before_there_is_a_result(open_page, served):
+    save_run(served.studio.settings, a_run(created="2099-01-02T03:04:05+00:00"))
+    page = open_attack(open_page)
+    expect(page.locator("#attack-html")).to_be_hidden()
+    expect(page.locator("#attack-settings")).to_be_visible()
+    unfold(page)
+    page.click("#attack-open")
+    expect(page.locator("#attack-html")).to_be_visible()
+    expect(page.locator("#attack-json")).to_be_visible()
+
+
+def test_the_estimate_of_a_link_is_that_of_its_attack(open_page):
+    page = open_attack(open_page, "/?panel=attack&attack=audit&attack_amount=400")
+    expect(page.locator("#attack-estimate")).to_contain_text("Takes", timeout=60_000)
+    expect(page.locator("#attack-estimate")).to_contain_text("Plays hard worlds")
 
 
 def test_a_live_attack_says_what_it_takes_and_is_stored(open_page, served):

@@ -151,17 +151,27 @@ def test_nothing_that_was_typed_runs(open_page):
 
 
 @pytest.mark.slow
-def test_cadp_trains_with_live_curves_and_its_model_answers(open_page, screenshot):
+def test_cadp_trains_on_the_embedded_model_is_stopped_continued_and_answers(open_page, screenshot):
     page = open_detect(open_page)
     page.get_by_text("Train a model with privacy for what is flagged").click()
     page.get_by_label("range slider for How much of the text").focus()
     page.keyboard.press("Home")
     page.click("#cadp-train")
-    expect(page.locator("#cadp-status .progress")).to_be_visible(timeout=120_000)
-    expect(page.locator("#cadp-status")).to_contain_text("Trained", timeout=900_000)
-    expect(page.locator("#cadp-status svg")).to_have_count(2)
-    expect(page.locator("#cadp-status")).to_contain_text("differential privacy")
+    status = page.locator("#cadp-status")
+    expect(status.locator("[role=progressbar]")).to_be_visible(timeout=300_000)
+    expect(status.locator("svg")).to_have_count(2, timeout=900_000)  # two steps are made: both curves
+    expect(status).to_contain_text("left. You may close the page")
+    status.scroll_into_view_if_needed()
+    screenshot(page, "detect-cadp-training")
+    page.click("#cadp-stop")
+    expect(status.locator("h2")).to_contain_text(": Stopped", timeout=300_000)
+    expect(status).to_contain_text("Continue goes on from there")
+    screenshot(page, "detect-cadp-stopped")
+    page.click("#cadp-continue")
+    expect(status.locator("h2")).to_contain_text(": Trained", timeout=1_800_000)
+    expect(page.locator("#cadp-card")).to_contain_text("differential privacy")
     page.click("#cadp-ask")
-    expect(page.locator("#cadp-answers .answer")).to_have_count(2, timeout=120_000)
+    expect(page.locator("#cadp-answers .answer")).to_have_count(2, timeout=300_000)
+    expect(page.locator("#cadp-answers .made").nth(1)).not_to_be_empty(timeout=300_000)
     screenshot(page, "detect-cadp")
     assert serious(page) == []

@@ -1,7 +1,18 @@
-"""Nothing jumps: what moves on the page while an answer comes is measured as browsers measure it."""
+"""Nothing jumps: what moves on the page while it opens and while an answer comes, as browsers measure it."""
 
+import pytest
 from playwright.sync_api import Page, expect
 
+# What each panel shows once the server has said what it says on opening.
+PANELS = {
+    "predict": "#meter .meter",
+    "corpora": "#ensembles table",
+    "sanitize": "#sanitize-meaning .prose > *",
+    "detect": "#detect",
+    "attack": "#attack-estimate .prose > *",
+    "log": "#log-ledger .prose > *",
+    "api": "#api-endpoints .endpoint",
+}
 CALM = 0.1  # the cumulative layout shift up to which a page counts as good
 _WATCH = """() => {
   window.shifts = [];
@@ -31,6 +42,26 @@ def test_the_measure_sees_a_page_that_jumps(open_page):
         ".style.height = '500px'"
     )
     page.wait_for_function("window.shifts.reduce((sum, each) => sum + each.value, 0) > 0.1")
+
+
+@pytest.mark.parametrize("size", ["desktop", "phone"])
+@pytest.mark.parametrize("panel", PANELS)
+def test_nothing_jumps_while_a_panel_opens_by_its_link(open_page, panel, size):
+    page = open_page(f"/?panel={panel}", size=size)
+    page.locator(PANELS[panel]).first.wait_for()
+    page.evaluate(_WATCH)
+    page.wait_for_timeout(1_000)
+    total, what = shifted(page)
+    print(f"{panel}, {size}: {total:.4f}")
+    assert total < CALM, what
+
+
+def test_a_link_opens_its_panel_and_no_other_before_it(open_page):
+    page = open_page("/?panel=log")
+    expect(page.get_by_role("tab", name="Log")).to_have_attribute("aria-selected", "true")
+    assert page.locator("#generate").count() == 0  # a panel is built when it is opened
+    page.get_by_role("tab", name="Predict").click()
+    expect(page.locator("#generate")).to_be_enabled()
 
 
 def test_nothing_jumps_while_an_answer_comes(open_page):

@@ -1,12 +1,13 @@
 """A Hugging Face Space, rehearsed: its own start, its user, its ephemeral disk, server-side rendering."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import PASSWORD, browser  # noqa: F401 - the fixture
+from tests.browser.conftest import PASSWORD, browser, screenshot  # noqa: F401 - the fixtures
 from tests.deploy.conftest import Fresh, free_port, owned
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]
@@ -43,6 +44,7 @@ def train_private_text(page: Page, url: str, folder: Path) -> None:
 def test_a_space_brings_its_models_in_sight_answers_and_refuses_private_text(
     fresh: Fresh,
     browser: Browser,  # noqa: F811
+    screenshot: Callable[[Page, str], None],  # noqa: F811
     tmp_path: Path,
 ) -> None:
     port, home = free_port(), owned(fresh.project.parent / "space-home")
@@ -52,11 +54,14 @@ def test_a_space_brings_its_models_in_sight_answers_and_refuses_private_text(
         page.set_default_timeout(900_000)
         page.goto(f"{url}/?length=8")
         expect(page.locator("#arriving .progress")).to_be_visible(timeout=900_000)  # not a blank screen
+        screenshot(page, "space-arriving")
         expect(page.locator("#arriving .progress")).not_to_be_visible(timeout=1_200_000)
+        screenshot(page, "space-ready")
         page.click("#generate")
         expect(page.locator("#verdict .notice.done")).to_be_visible(timeout=900_000)
         train_private_text(page, url, tmp_path)
         expect(page.get_by_text("forgets its disk").first).to_be_visible(timeout=900_000)
+        screenshot(page, "space-refused")
         page.close()
     again = owned(fresh.project.parent / "space-again")  # a restart has an empty disk
     lasting = {"SUBMIX_DATABASE_URL": f"sqlite:///{again}/lasting.db"}
@@ -65,4 +70,5 @@ def test_a_space_brings_its_models_in_sight_answers_and_refuses_private_text(
         page.set_default_timeout(900_000)
         train_private_text(page, url, tmp_path)
         expect(page.locator("#training h2")).to_contain_text("Trained", timeout=900_000)
+        screenshot(page, "space-trained")
         page.close()

@@ -16,9 +16,8 @@ from core.curator.uploads import Reading
 from core.errors import InputError
 from core.settings import Settings
 from core.studio import Studio
-from tests.core.curator.texts import notes, plan, stop_at, write_notes
+from tests.core.curator.texts import notes, plan, same_key, stop_at, write_notes
 
-KEY = b"0123456789abcdef" * 2
 ROOT = Path(__file__).resolve().parents[3]
 LONG = plan(training=plan().training.__class__(**{**vars(plan().training), "passes": 400}))
 
@@ -31,13 +30,6 @@ def left_behind(settings: Settings) -> list[str]:
 
 def weights(studio: Studio, name: str = "ward") -> dict[str, str]:
     return dict(studio.entry(name).manifest.adapters)
-
-
-def same_key(settings: Settings) -> Settings:
-    """An installation whose key is known, so that two of them split users alike."""
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
-    (settings.data_dir / "key").write_bytes(KEY)
-    return settings
 
 
 @pytest.fixture(scope="module")

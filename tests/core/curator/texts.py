@@ -11,11 +11,15 @@ from core.curator.run import Run
 from core.ensembles import Plan
 from core.lm.stack import LoraShape
 from core.lm.training import TrainingSettings
+from core.settings import Settings
 
 TRAINING = TrainingSettings(
     shape=LoraShape(layers=2, rank=2), passes=2, batch=2, length=16, rows_at_once=1, checkpoint_steps=2
 )
 PLAN = Plan(parts=2, queries=32, training=TRAINING)
+KEY = (
+    b"0123456789abcdef" * 2
+)  # splits the users of `notes` into two and into three parts with somebody in each
 
 
 def plan(**changes: Any) -> Plan:
@@ -45,3 +49,10 @@ def stop_at(monkeypatch: pytest.MonkeyPatch, share: float) -> None:
             run.cancel.set()
 
     monkeypatch.setattr(Run, "_note_progress", noted)
+
+
+def same_key(settings: Settings) -> Settings:
+    """An installation whose key is known, so that two of them split users alike."""
+    settings.data_dir.mkdir(parents=True, exist_ok=True)
+    (settings.data_dir / "key").write_bytes(KEY)
+    return settings
