@@ -89,12 +89,15 @@ def conduct(
     findings: list[Finding] = []
     status: Status = "finished"
     problem = ""
+    watch = watch or Watch()
     with one_at_a_time(settings):
         try:
-            for piece, step in _shares(watch or Watch(), prepared.steps):
+            for piece, step in _shares(watch, prepared.steps):
                 findings += step.find(piece)
                 if notice is not None:
                     notice(replace(prepared.conclude(), findings=tuple(findings)))
+            if watch.cancelled():  # the last step may have ended early and handed over what it had
+                raise AttackCancelled
         except AttackCancelled as error:
             status, problem = "cancelled", str(error)
         except StudioError as error:

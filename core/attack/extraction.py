@@ -64,7 +64,7 @@ def ask_for_secrets(
         raise InputError("There are no secrets to ask for.")
     got = []
     for number, (piece, question) in enumerate(watch.parts(questions), 1):
-        piece.at(0.0, f"asking {attacker.target.title} for secret {number} of {len(questions)}")
+        piece.at(0.0, f"{attacker.target.title}: asking for secret {number} of {len(questions)}")
         wanted = question.secret.strip()
         answer = attacker.answer(
             question.prompt,
@@ -90,7 +90,7 @@ def hit_rate(
     length = max(tokens_in(attacker, Question(prompt, code)) for code in codes)
     hits, seen = 0, set()
     for number, (piece, _) in enumerate(watch.parts(range(generations)), 1):
-        piece.at(0.0, f"generation {number} of {generations} from {attacker.target.words}")
+        piece.at(0.0, f"{attacker.target.words}: answer {number} of {generations}")
         answer = attacker.answer(prompt, length=length).strip()
         matched = next((code for code in wanted if answer.startswith(code)), None)
         if matched is not None:

@@ -61,15 +61,12 @@ def membership(
     """Every score on both sides. The texts should be of different people: their intervals assume it."""
     if min(len(members), len(others)) < FEWEST:
         raise InputError(f"Membership needs at least {FEWEST} texts on each side.")
-    found = []
-    for watched, texts in zip((watch.part(0.0, 0.5), watch.part(0.5, 1.0)), (members, others), strict=True):
-        found.append(
-            [
-                _scored(attacker, text, piece, number, len(texts))
-                for number, (piece, text) in enumerate(watched.parts(list(texts)), 1)
-            ]
-        )
-    inside, outside = found
+    texts = [*members, *others]
+    found = [
+        _scored(attacker, text, piece, number, len(texts))
+        for number, (piece, text) in enumerate(watch.parts(texts), 1)
+    ]
+    inside, outside = found[: len(members)], found[len(members) :]
     names = [name for name in SCORES if name != "reference" or attacker.target.kind != PUBLIC]
     curves = {
         name: roc([each[name] for each in inside], [each[name] for each in outside], rng) for name in names
@@ -96,7 +93,7 @@ def _lowest(values: Floats) -> float:
 
 
 def _scored(attacker: WithLikelihoods, text: str, watch: Watch, number: int, count: int) -> dict[str, float]:
-    watch.at(0.0, f"reading text {number} of {count} with {attacker.target.title}")
+    watch.at(0.0, f"{attacker.target.title}: reading text {number} of {count}")
     tokenizer = attacker.subject.public.tokenizer
     tokens = tokenizer(text, add_special_tokens=False, split_special_tokens=True).input_ids[:LONGEST]
     if not tokens:

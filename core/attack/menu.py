@@ -94,7 +94,7 @@ def offered_targets(attack: str, entry: Entry | None) -> dict[str, str]:
     """What an attack can be aimed at, by kind, with its name."""
     if attack in ("secrets", "membership"):
         return (
-            {target.kind: target.words for target in targets_of(entry.manifest, entry.name)} if entry else {}
+            {target.kind: target.title for target in targets_of(entry.manifest, entry.name)} if entry else {}
         )
     kinds: tuple[str, ...] = ()
     if attack == "canaries":

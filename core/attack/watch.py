@@ -39,6 +39,7 @@ class Watch:
         self._progress, self._cancelled = progress, cancelled
         self._low, self._high, self._begun = 0.0, 1.0, monotonic()
         self._furthest = [0.0]  # shared by all parts: a bar never goes back
+        self._about = ""
 
     def at(self, share: float, doing: str) -> None:
         """Say how far this piece of work is; raises `AttackCancelled` if someone asked to end."""
@@ -49,7 +50,7 @@ class Watch:
             whole = self._furthest[0] = max(here, self._furthest[0])
             spent = monotonic() - self._begun
             left = spent * (1.0 - whole) / whole if whole > 0.02 else None
-            self._progress(Reached(whole, doing, left))
+            self._progress(Reached(whole, f"{self._about}{doing}", left))
 
     def cancelled(self) -> bool:
         """Whether someone asked to end."""
@@ -60,7 +61,13 @@ class Watch:
         piece = Watch(self._progress, self._cancelled)
         span = self._high - self._low
         piece._low, piece._high = self._low + span * low, self._low + span * high
-        piece._begun, piece._furthest = self._begun, self._furthest
+        piece._begun, piece._furthest, piece._about = self._begun, self._furthest, self._about
+        return piece
+
+    def about(self, what: str) -> "Watch":
+        """The same watch; what is done now is said behind these words."""
+        piece = self.part(0.0, 1.0)
+        piece._about = f"{self._about}{what}: "
         return piece
 
     def parts(self, items: Iterable[Item]) -> Iterator[tuple["Watch", Item]]:

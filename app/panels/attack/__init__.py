@@ -62,8 +62,8 @@ def _wire_choices(
     acted = gr.Checkbox(False, visible=False)
     aimed = [page.attack, page.subject, page.targets, page.amount, page.epsilon, acted]
     changed = [
-        page.subject, page.targets, page.amount, page.epsilon, page.template, page.copies, page.spread,
-        page.text, page.others,
+        page.aim, page.subject, page.targets, page.amount, page.epsilon, page.template, page.copies,
+        page.spread, page.text, page.others,
     ]  # fmt: skip
     page.attack.change(offers.choose_attack, aimed, changed, js=_ACTED, queue=False, **_RAW)
     page.subject.change(offers.choose_attack, aimed, changed, queue=False, **_RAW)

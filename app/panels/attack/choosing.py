@@ -31,7 +31,7 @@ _TEXTS = {
     "membership": ("Texts that were trained on", "Empty: the demonstration's. Otherwise one a line."),
     "reconstruction": ("The text to sanitise and attack", "Empty: a ward note."),
 }
-_GOOD_FOR = 300.0  # seconds
+_GOOD_FOR = 60.0  # seconds that an estimate stands; the trials behind it are made again a little later
 _BUSY = 1.5  # times the processor's own time; from here on the present pace says little about the next minute
 _REMEMBERED = 512  # sessions
 _PATIENCE = 120  # seconds that an estimate waits for the model, which is loaded while the page opens
@@ -68,6 +68,7 @@ class Choosing:
         planted = gr.update(visible=attack == "canaries")
         fresh = acted or not epsilon
         return (
+            gr.update(visible=offer.on_subject or bool(offered)),
             gr.update(visible=offer.on_subject),
             gr.update(
                 choices=[(words, kind) for kind, words in offered.items()],
@@ -122,7 +123,8 @@ class Choosing:
         try:
             asked = asked_from(values)
             self.does.permit(asked, token)
-            yield estimate_html(attack, None, trying=self.does.studio.ready)
+            if self._known(asked) is None:
+                yield estimate_html(attack, None, trying=self.does.studio.ready)
             for _ in range(_PATIENCE):
                 if self.does.studio.ready:
                     break
@@ -135,12 +137,18 @@ class Choosing:
             yield estimate_html(attack, None, str(error))
 
     def seconds(self, asked: Asked) -> float:
-        """How long an attack takes, by a trial that is good for some minutes."""
-        now, known = monotonic(), self._timed.get(asked)
-        if known is None or now - known[0] > _GOOD_FOR:
-            known = self._timed[asked] = (now, self.does.prepared(asked).seconds)
-            self._timed = {key: each for key, each in self._timed.items() if now - each[0] <= _GOOD_FOR}
-        return known[1]
+        """How long an attack takes, by a trial that is good for a minute."""
+        known = self._known(asked)
+        if known is None:
+            known = self.does.prepared(asked).seconds
+            self._timed[asked] = (monotonic(), known)
+        return known
+
+    def _known(self, asked: Asked) -> float | None:
+        """The estimate of a trial that still stands."""
+        now = monotonic()
+        self._timed = {key: each for key, each in self._timed.items() if now - each[0] <= _GOOD_FOR}
+        return self._timed[asked][1] if asked in self._timed else None
 
     def _chose(self, session: str, attack: str) -> None:
         self._chosen[session] = attack

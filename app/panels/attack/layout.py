@@ -26,6 +26,7 @@ class Layout:
     """Everything that handlers read or write."""
 
     attack: gr.Radio
+    aim: gr.Column
     subject: gr.Dropdown
     targets: gr.CheckboxGroup
     amount: gr.Number
@@ -86,7 +87,7 @@ def build(entries: tuple[Entry, ...]) -> Layout:
         elem_id="attack-kind",
     )
     with gr.Row(elem_id="attack-top"):
-        with gr.Column(scale=3, min_width=320):
+        with gr.Column(scale=3, min_width=320) as aim:
             subject, targets = _aim(entries)
         with gr.Column(scale=2, min_width=280), gr.Row():
             usual = ATTACKS[FIRST]
@@ -118,8 +119,8 @@ def build(entries: tuple[Entry, ...]) -> Layout:
         json = gr.Button("Download report (JSON)", size="sm", elem_id="attack-json")
         copy_settings = gr.Button("Copy link to these settings", size="sm", elem_id="attack-settings")
     return Layout(
-        attack, subject, targets, amount, epsilon, seed, template, copies, spread, text, others, estimate,
-        run, cancel, progress, result, html, json, copy_settings, *_kept(),
+        attack, aim, subject, targets, amount, epsilon, seed, template, copies, spread, text, others,
+        estimate, run, cancel, progress, result, html, json, copy_settings, *_kept(),
     )  # fmt: skip
 
 

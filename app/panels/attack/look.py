@@ -160,7 +160,7 @@ def limits_of(offer: Attack) -> str:
 
 def took(seconds: float) -> str:
     """A time that was measured; it stays on one line."""
-    return f"{seconds:,.0f}\N{NO-BREAK SPACE}s"
+    return f"{max(seconds, 1.0):,.0f}\N{NO-BREAK SPACE}s"
 
 
 def _file_name(run: Run) -> str:

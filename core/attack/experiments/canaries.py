@@ -181,12 +181,12 @@ class _CanaryRun:
         rng = np.random.default_rng(self.seed)
         attacker, plain = WithLikelihoods(subject, target), WithLikelihoods(subject, _public(subject))
         exposures, gains = [], []
-        for piece, (canary, spelling) in watch.part(0.0, 0.7).parts(
-            list(zip(self.planted.canaries, self.spellings, strict=True))
-        ):
+        pairs = list(zip(self.planted.canaries, self.spellings, strict=True))
+        for number, (piece, (canary, spelling)) in enumerate(watch.part(0.0, 0.7).parts(pairs), 1):
             tokens = spelling.tokens(canary.index)
+            said = piece.about(f"{target.title}, canary {number} of {len(pairs)}")
             found = exposure(
-                attacker.reader(), spelling, tokens, rng=rng, effort=self.plan.effort, watch=piece
+                attacker.reader(), spelling, tokens, rng=rng, effort=self.plan.effort, watch=said
             )
             exposures.append(found)
             gains.append(found.log_likelihood - log_likelihood(plain.reader(), spelling.prompt, tokens))

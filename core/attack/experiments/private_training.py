@@ -7,7 +7,7 @@ or by CADP on the sequences that the context detector flags.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from core.attack.experiments.trained import encode
+from core.attack.experiments.trained import encode, in_training
 from core.attack.targets import ALONE, PRIVATE_TRAININGS, Subject, Target
 from core.attack.watch import SILENT, AttackCancelled, Watch
 from core.context.cadp.flags import Mechanism
@@ -100,7 +100,7 @@ def _on_sanitised(
     ]
 
     def reached(progress: Progress) -> None:
-        watch.at(0.1 + 0.9 * progress.share, f"training on {_NAMES[kind]}, loss {progress.loss:.2f}")
+        watch.at(0.1 + 0.9 * progress.share, in_training(f"training on {_NAMES[kind]}", progress))
 
     return finetune(public, data, training, progress=reached, cancelled=watch.cancelled).stack
 

@@ -146,7 +146,11 @@ def _stopped(found: list[Stopped]) -> Outcome:
     ]
     bars.append(BarData("most that epsilon 1 allows", found[0].allowed))
     return Outcome(
-        pictures=(Picture("How well two worlds are told apart", "advantage", tuple(bars), 1.0),),
+        pictures=(
+            Picture(
+                "How well two worlds are told apart", "share; 0 % is chance, 100 % always", tuple(bars), 1.0
+            ),
+        ),
         verdict=verdicts.stopped(found),
         notes=(
             "Public model (.99, .01); three parts whose halves agree: (.5, .5), (.9, .1), (.1, .9). By "

@@ -112,7 +112,7 @@ class _ReconstructionRun:
             )
             self.found.append((target, attacker, result))
             share = Interval(result.rate, result.low, result.high)
-            note = f"{result.undone} had been replaced by another word"
+            note = f"{count(result.undone)} of these had become another word"
             return [
                 Finding.of(
                     "reconstruction", f"{TARGETS[target]} at epsilon {self.plan.epsilon:g}",
@@ -149,7 +149,7 @@ class _ReconstructionRun:
         if best.undone:
             changed = f"; {best.undone} of them had become another word"
         elif best.right:
-            changed = "; by chance, the noise had left each of these as it was"
+            changed = "; the noise had left each of these as it was"
         return (
             f"After {TARGETS[target]} at epsilon {self.plan.epsilon:g} the attacker names "
             f"{count(best.right)} of {len(best.words)} perturbed words, interval {percent(best.low)} to "

@@ -132,13 +132,14 @@ class _SecretsRun:
             rng = np.random.default_rng(self.seed)
             attacker = WithLikelihoods(self.subject, target)
             found = []
-            for piece, question in watch.parts(self.ranked):
+            for number, (piece, question) in enumerate(watch.parts(self.ranked), 1):
                 form = CanaryFormat(f"{question.prompt} {{digits:{len(question.secret)}}}")
                 spelling = spell(self.subject.public.tokenizer, form)
                 canary = spelling.tokens(int(question.secret))
+                said = piece.about(f"{target.title}, secret {number} of {len(self.ranked)}")
                 found.append(
                     exposure(
-                        attacker.reader(), spelling, canary, rng=rng, effort=self.plan.effort, watch=piece
+                        attacker.reader(), spelling, canary, rng=rng, effort=self.plan.effort, watch=said
                     )
                 )
             bits, first = summary(found, rng)

@@ -79,9 +79,7 @@ def memorise(
     """Train these adapters and hand them over with the manifest that their ensemble would have on disk."""
 
     def reached(progress: Progress) -> None:
-        reading = math.isnan(progress.loss)  # the layers below read all of it first
-        doing = "reading the texts" if reading else f"training {len(data)} adapters, loss {progress.loss:.2f}"
-        watch.at(progress.share, doing)
+        watch.at(progress.share, in_training(f"training {len(data)} adapters", progress))
 
     try:
         stack = finetune(public, data, training, progress=reached, cancelled=watch.cancelled).stack
@@ -103,6 +101,11 @@ def memorise(
         adapters=dict.fromkeys(stack.names, ""),
     )
     return Subject(name, public, stack, manifest)
+
+
+def in_training(what: str, progress: Progress) -> str:
+    """What a training does now: the layers below read all of it before there is a loss."""
+    return "reading the texts" if math.isnan(progress.loss) else f"{what}, loss {progress.loss:.2f}"
 
 
 def split_key(seed: int) -> bytes:

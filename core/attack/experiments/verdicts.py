@@ -132,6 +132,7 @@ def count(number: int) -> str:
 
 
 def percent(value: float) -> str:
-    """A share as a whole percentage; what is not zero is not written as zero."""
+    """A share as a whole percentage; what is not zero is not written as zero, nor what is not all as 100."""
     whole = round(100.0 * value)
-    return f"{100.0 * value:.1f}" if whole == 0 and value > 0.0005 else str(whole)
+    close = (whole == 0 and value > 0.0005) or (whole == 100 and value < 0.9995)
+    return f"{100.0 * value:.1f}" if close else str(whole)
