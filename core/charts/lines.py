@@ -30,7 +30,7 @@ def line_chart(
     xs = [point[0] for line in lines for point in line.points]
     ys = [point[1] for line in lines for point in line.points]
     ys += [edge for line in lines for pair in line.band for edge in pair]
-    legend = _legend_rows([line.name for line in lines], width) if len(lines) > 1 else []
+    legend = _legend_rows(lines, width) if len(lines) > 1 else []
     frame = Frame(width, height, TOP + _LEGEND_ROW * len(legend), scale_of(x, xs), scale_of(y, ys))
     body = [frame.grid(x.label, y.label)]
     for number, line in enumerate(lines):
@@ -96,28 +96,36 @@ def _line(line: Line, stroke: str, frame: Frame) -> str:
     return "".join(parts)
 
 
-def _legend_rows(names: Sequence[str], width: float) -> list[list[tuple[int, str]]]:
-    rows: list[list[tuple[int, str]]] = [[]]
+def _legend_rows(lines: Sequence[Line], width: float) -> list[list[tuple[int, Line]]]:
+    rows: list[list[tuple[int, Line]]] = [[]]
     used = 0.0
-    for number, name in enumerate(names):
-        need = 30 + LETTER * len(name)
+    for number, line in enumerate(lines):
+        need = 34 + LETTER * len(line.name)
         if rows[-1] and used + need > width - _LEFT - _RIGHT:
             rows.append([])
             used = 0.0
-        rows[-1].append((number, name))
+        rows[-1].append((number, line))
         used += need
     return rows
 
 
-def _legend(rows: list[list[tuple[int, str]]]) -> str:
+def _legend(rows: list[list[tuple[int, Line]]]) -> str:
     parts = []
     for row, entries in enumerate(rows):
         x, y = float(_LEFT), TOP + _LEGEND_ROW * row - 2
-        for number, name in entries:
-            parts.append(f'<rect x="{x:.1f}" y="{y}" width="12" height="8" rx="2" fill="{colour(number)}"/>')
-            parts.append(text(x + 17, y + 8, name, "start"))
-            x += 30 + LETTER * len(name)
+        for number, line in entries:
+            parts.append(_sample(line, colour(number), x, y + 4))
+            parts.append(text(x + 21, y + 8, line.name, "start"))
+            x += 34 + LETTER * len(line.name)
     return "".join(parts)
+
+
+def _sample(line: Line, stroke: str, x: float, y: float) -> str:
+    """A short piece of the line, as it is drawn."""
+    if line.style == "dots":
+        return f'<circle cx="{x + 8:.1f}" cy="{y}" r="3.5" fill="{stroke}"/>'
+    dash = ' stroke-dasharray="5 4"' if line.style == "dashed" else ""
+    return f'<path d="M{x:.1f} {y}h16" stroke="{stroke}" stroke-width="{2 if dash else 3}"{dash}/>'
 
 
 def _in_words(lines: Sequence[Line], x: str, y: str) -> str:

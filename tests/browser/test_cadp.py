@@ -93,7 +93,7 @@ def test_a_training_is_watched_stopped_continued_and_asked_in_every_look(
             each.reload()  # whoever comes now finds it
             each.get_by_text("Train a model with privacy for what is flagged").click()
         status = each.locator("#cadp-status")
-        expect(status.locator("svg")).to_have_count(2)
+        expect(status.locator("svg:visible")).to_have_count(2)
         expect(status).to_contain_text(re.compile(r"\d+% done, .* left\. You may close the page"))
         expect(each.locator("#cadp-train")).to_be_hidden()
         looked_at(each, screenshot, f"cadp-training-{name}")
@@ -132,7 +132,7 @@ def test_a_stopped_training_is_discarded_and_another_one_can_begin(open_page, se
     page.get_by_label("range slider for How much of the text").focus()
     page.keyboard.press("Home")
     page.click("#cadp-train")
-    expect(page.locator("#cadp-status svg")).to_have_count(2)
+    expect(page.locator("#cadp-status svg:visible")).to_have_count(2)
     page.click("#cadp-stop")
     steps.let_go[FIRST].set()
     expect(page.locator("#cadp-discard")).to_be_visible()

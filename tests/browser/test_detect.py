@@ -130,7 +130,7 @@ def test_the_card_is_in_a_foldout(open_page, screenshot):
     page = open_detect(open_page)
     page.get_by_text("How often it is right: the card").click()
     expect(page.locator("#detect-card")).to_contain_text("gamma_L")
-    expect(page.locator("#detect-card svg")).to_be_visible()
+    expect(page.locator("#detect-card svg:visible")).to_be_visible()
     screenshot(page, "detect-card")
     assert serious(page) == []
 
@@ -159,7 +159,7 @@ def test_cadp_trains_on_the_embedded_model_is_stopped_continued_and_answers(open
     page.click("#cadp-train")
     status = page.locator("#cadp-status")
     expect(status.locator("[role=progressbar]")).to_be_visible(timeout=300_000)
-    expect(status.locator("svg")).to_have_count(2, timeout=900_000)  # two steps are made: both curves
+    expect(status.locator("svg:visible")).to_have_count(2, timeout=900_000)  # two steps are made: both curves
     expect(status).to_contain_text("left. You may close the page")
     status.scroll_into_view_if_needed()
     screenshot(page, "detect-cadp-training")

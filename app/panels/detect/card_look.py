@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from app.components.fitted import Size, fitted
 from app.components.markup import escape, notice, table
 from core.charts import Axis, Line, line_chart
 from core.context.card import Bin, Card, Result, Share, card_sentences
@@ -39,14 +40,13 @@ def calibration_html(bins: Sequence[Bin]) -> str:
     points = [(each.mean_score, each.sensitive / each.of) for each in bins if each.of]
     if not points:
         return ""
-    chart = line_chart(
-        [Line("measured", points), Line("scores as chances", [(0.0, 0.0), (1.0, 1.0)], "dashed")],
-        title="Calibration on held-out families",
-        x=Axis("mean score", low=0.0, high=1.0),
-        y=Axis("share sensitive", low=0.0, high=1.0),
-        size=(560, 280),
-    )
-    return f'<div class="curves" tabindex="0" role="region" aria-label="Calibration">{chart}</div>'
+    lines = [Line("measured", points), Line("scores as chances", [(0.0, 0.0), (1.0, 1.0)], "dashed")]
+    x, y = Axis("mean score", low=0.0, high=1.0), Axis("share sensitive", low=0.0, high=1.0)
+
+    def draw(picture: Size) -> str:
+        return line_chart(lines, title="Calibration on held-out families", x=x, y=y, size=picture)
+
+    return f'<div class="curves">{fitted(draw, (760, 300), (320, 260))}</div>'
 
 
 def families_html(result: Result) -> str:

@@ -1,5 +1,6 @@
 """What was found as HTML: marked sentences, the summary, the plot along the text, exports."""
 
+from app.components.fitted import Size, fitted
 from app.components.markup import escape, notice
 from core.charts import Axis, Line, line_chart
 from core.context.asked import Found, shown_share
@@ -95,17 +96,16 @@ def plot_html(found: Found) -> str:
         points.append((float(best + 1), _score(found, best)))
     last = float(max(2, len(found.sentences)))
     edge = [(1.0, found.detector.threshold), (last, found.detector.threshold)]
-    chart = line_chart(
-        [
-            Line("score", points, "dots" if len(points) < 60 else "solid"),
-            Line(f"threshold {found.detector.threshold:.2f}", edge, "dashed"),
-        ],
-        title="Scores along the text",
-        x=Axis("sentence", low=1.0, high=last),
-        y=Axis("score", low=0.0, high=1.0),
-        size=(720, 220),
-    )
-    return f'<div class="curves" tabindex="0" role="region" aria-label="Scores along the text">{chart}</div>'
+    lines = [
+        Line("score", points, "dots" if len(points) < 60 else "solid"),
+        Line(f"threshold {found.detector.threshold:.2f}", edge, "dashed"),
+    ]
+    x, y = Axis("sentence", low=1.0, high=last), Axis("score", low=0.0, high=1.0)
+
+    def draw(picture: Size) -> str:
+        return line_chart(lines, title="Scores along the text", x=x, y=y, size=picture)
+
+    return f'<div class="curves">{fitted(draw, (1116, 240), (340, 240))}</div>'
 
 
 def exports_html(found: Found) -> str:

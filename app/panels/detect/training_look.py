@@ -1,5 +1,6 @@
 """CADP training as HTML: how far it is, its curves, its card, and two answers side by side."""
 
+from app.components.fitted import Size, fitted
 from app.components.markup import escape, notice
 from app.panels.corpora.look import spoken
 from core.charts import Axis, Line, line_chart
@@ -41,14 +42,18 @@ def curves_html(status: CadpStatus) -> str:
     if len(status.losses) < 2:
         return ""
     x = Axis("step", low=0.0, high=float(status.steps))
-    drawn = [
-        line_chart([Line("loss", status.losses)], title="Loss", x=x, y=Axis("nats a token", low=0.0)),
-    ]
+
+    def chart(line: Line, title: str, y: Axis) -> str:
+        def draw(picture: Size) -> str:
+            return line_chart([line], title=title, x=x, y=y, size=picture)
+
+        return f"<div>{fitted(draw, (540, 280), (310, 240))}</div>"
+
+    drawn = chart(Line("loss", status.losses), "Loss", Axis("nats a token", low=0.0))
     if status.epsilons:
         spent = Axis("epsilon", low=0.0, high=status.most)
-        lines = [Line("epsilon", status.epsilons)]
-        drawn.append(line_chart(lines, title="Epsilon spent on a flagged sequence", x=x, y=spent))
-    return f'<div class="cadp-curves">{"".join(f"<div>{chart}</div>" for chart in drawn)}</div>'
+        drawn += chart(Line("epsilon", status.epsilons), "Epsilon spent on a flagged sequence", spent)
+    return f'<div class="cadp-curves">{drawn}</div>'
 
 
 def card_html(card: CadpCard) -> str:
