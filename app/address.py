@@ -5,7 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import gradio as gr
+from gradio.blocks import Block
 from gradio.components import Component
+
+from app.components.copying import copies
 
 PANEL = "panel"
 
@@ -33,11 +36,16 @@ class AddressField:
 
 @dataclass(frozen=True)
 class ChoiceField:
-    """A control with a list of choices; they are asked for at each reading, for the list may grow."""
+    """A control with a list of choices; they are asked for at each reading, for the list may grow.
+
+    A choice may imply what other components show, `implied`; what the address says of these goes before it.
+    """
 
     name: str
     control: Component
     choices: Callable[[], Collection[str]]
+    implied: tuple[Block, ...] = ()
+    implies: Callable[[str], Sequence[Any]] = lambda _: ()
 
     def read(self, params: Mapping[str, str]) -> str | None:
         """The choice in the address, if it is one of those that there are."""
@@ -86,7 +94,7 @@ window.studioAddress = (name, value) => {
 </script>
 """
 
-COPY_LINK = "() => navigator.clipboard.writeText(window.location.href)"
+COPY_LINK = copies("window.location.href", "The link is copied. It carries settings, never text.")
 
 
 def remember(field: Field) -> None:
@@ -104,16 +112,22 @@ def remember_tab(tab: gr.Tab, panel: str) -> None:
 def restore(demo: gr.Blocks, tabs: gr.Tabs, panels: list[str], fields: Sequence[Field]) -> None:
     """On opening a page, set the panel and the controls from the address; what makes no sense is ignored."""
 
-    def open_view(request: gr.Request) -> list[object]:
+    outputs: list[Block] = [tabs, *(field.control for field in fields)]
+    for field in fields:
+        if isinstance(field, ChoiceField):
+            outputs += [block for block in field.implied if block not in outputs]
+
+    def open_view(request: gr.Request) -> list[Any]:
         params = {key: str(value) for key, value in dict(request.query_params or {}).items()}
         panel = params.get(PANEL)
-        found: list[object] = [gr.Tabs(selected=panel) if panel in panels else gr.skip()]
-        for field in fields:
-            value = field.read(params)
-            found.append(gr.skip() if value is None else value)
-        return found
+        found: dict[Block, Any] = {tabs: gr.Tabs(selected=panel)} if panel in panels else {}
+        read = [(field, value) for field in fields if (value := field.read(params)) is not None]
+        for field, value in read:
+            if isinstance(field, ChoiceField):
+                found.update(zip(field.implied, field.implies(str(value)), strict=True))
+        found.update((field.control, value) for field, value in read)
+        return [found.get(block, gr.skip()) for block in outputs]
 
-    outputs = [tabs, *(field.control for field in fields)]
     # Past the queue: a link opens its view also where many answers wait. Then the page says that it is set.
     light: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
     demo.load(open_view, outputs=outputs, **light).then(

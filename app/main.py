@@ -6,7 +6,7 @@ import gradio as gr
 from starlette.middleware import Middleware
 
 from app.address import SCRIPT, remember_tab, restore
-from app.components import header, ribbon, tour
+from app.components import copying, folds, header, ribbon, tour
 from app.components.markup import notice
 from app.components.theme import css_paths, theme
 from app.fetching import fetch_nothing
@@ -49,11 +49,11 @@ def build_demo(studio: Studio) -> gr.Blocks:
             with gr.Tab("Attack", id="attack") as attack_tab:
                 fields += attack.build(demo, studio, curators, token, attack_tab)
             with gr.Tab("Log", id="log") as log_tab:
-                log.build(studio, curators, token, log_tab)
+                fields += log.build(studio, curators, token, log_tab)
             with gr.Tab("API", id="api") as api_tab:
                 api.build(demo, studio, api_tab)
         if studio.settings.curator_password is not None:
-            curator.build(curators, token)
+            curator.build(demo, curators, token)
         remember_tab(predict_tab, "predict")
         remember_tab(corpora_tab, "corpora")
         remember_tab(sanitize_tab, "sanitize")
@@ -74,8 +74,8 @@ def launch_options(settings: Settings, *, share: bool = False) -> dict[str, Any]
         "server_port": settings.port or None,
         "theme": theme(),
         "css_paths": css_paths(),
-        "head": SCRIPT + ribbon.SCRIPT + tour.SCRIPT,
-        "footer_links": ["api", "settings"],
+        "head": SCRIPT + copying.SCRIPT + folds.SCRIPT + ribbon.SCRIPT + tour.SCRIPT,
+        "footer_links": ["settings"],  # the API has a panel of its own
         "max_file_size": f"{settings.max_upload_mb}mb",
         "app_kwargs": {"middleware": [Middleware(SharedReports, settings=settings), *middleware(settings)]},
         "run_history": False,

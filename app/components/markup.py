@@ -21,17 +21,20 @@ def notice(text: str, *, kind: str = "info") -> str:
 def table(
     caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]], numbers: Sequence[int] = ()
 ) -> str:
-    """An HTML table that scrolls sideways on a phone; cells are escaped here."""
+    """An HTML table; on a phone every row is a card, whose cells say their names. Cells are escaped here."""
 
-    def cells(tag: str, values: Sequence[str]) -> str:
+    def look(place: int) -> str:
+        return " class=number" if place in numbers else ""
+
+    def cells(row: Sequence[str]) -> str:
         return "".join(
-            f"<{tag}{' class=number' if place in numbers else ''}>{escape(value)}</{tag}>"
-            for place, value in enumerate(values)
+            f'<td{look(place)} data-name="{escape(heads[place])}">{escape(value)}</td>'
+            for place, value in enumerate(row)
         )
 
-    body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
+    head = "".join(f"<th{look(place)} scope=col>{escape(name)}</th>" for place, name in enumerate(heads))
+    body = "".join(f"<tr>{cells(row)}</tr>" for row in rows)
     return (
         f'<div class="table-scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table>'
-        f"<caption>{escape(caption)}</caption><thead><tr>{cells('th', heads)}</tr></thead>"
-        f"<tbody>{body}</tbody></table></div>"
+        f"<caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )

@@ -27,6 +27,8 @@ STOPS = (
     Stop("Detect", "#detect-text", "Finds the sentences that give or ask for a secret, by their context."),
     Stop("Attack", "#attack-run", "Attacks all of this and says in numbers what comes out."),
     Stop("Log", "#log-events", "What the server remembers of you, and a ledger that anyone may verify."),
+    Stop("API", "#api-endpoints .endpoint", "Programs can do all of this, too. That was the tour: Done "
+         "goes back to the prompt, where one click shows what leaks."),
 )  # fmt: skip
 
 BUTTON = '<button type="button" id="tour-start" onclick="studioTour(0)">Take the tour</button>'
@@ -47,13 +49,21 @@ SCRIPT = (
     look();
   });
   const visible = (place) => [...document.querySelectorAll(place)].find((each) => each.offsetParent !== null);
-  window.studioTour = async (at) => {
-    end();
-    if (at >= stops.length) { document.getElementById("tour-start")?.focus(); return; }
-    const {panel, place, words} = stops[at];
+  const open = (panel) => {
     const tab = [...document.querySelectorAll("#panels [role=tab]")]
       .find((each) => each.textContent.trim() === panel);
     if (tab && tab.getAttribute("aria-selected") !== "true") tab.click();
+  };
+  const away = stops.length + 1;
+  window.studioTour = async (at) => {
+    end();
+    if (at >= stops.length) {
+      if (at < away) { open(stops[0].panel); window.scrollTo(0, 0); }
+      document.getElementById("tour-start")?.focus();
+      return;
+    }
+    const {panel, place, words} = stops[at];
+    open(panel);
     const target = await wait(() => visible(place), 30);
     target?.classList.add("toured");
     target?.scrollIntoView({block: "center"});
@@ -76,11 +86,11 @@ SCRIPT = (
     const go = button(last ? "Done" : "Next", () => studioTour(at + 1));
     go.className = "go";
     const row = document.createElement("div");
-    row.append(count, button("Skip", () => studioTour(stops.length)));
+    row.append(count, button("Skip", () => studioTour(away)));
     if (at) row.append(button("Back", () => studioTour(at - 1)));
     row.append(go);
     card.append(said, row);
-    card.onkeydown = (event) => { if (event.key === "Escape") studioTour(stops.length); };
+    card.onkeydown = (event) => { if (event.key === "Escape") studioTour(away); };
     document.body.append(card);
     go.focus({preventScroll: true});
   };

@@ -94,6 +94,56 @@ def test_the_address_opens_the_same_view(open_page):
     assert "patient" not in page.url  # settings only, never text
 
 
+@pytest.mark.parametrize("panel", ["predict", "corpora", "sanitize", "detect", "attack", "log", "api"])
+def test_every_panel_has_a_link_to_copy_and_says_that_it_is_copied(open_page, panel):
+    page = open_page(f"/?panel={panel}")
+    button = page.get_by_role("button", name="Copy link").locator("visible=true")
+    assert copied(page, button) == page.url
+    expect(page.locator("#studio-said")).to_have_text("The link is copied. It carries settings, never text.")
+    expect(page.locator("#studio-said")).to_be_empty()  # and goes away
+
+
+def test_what_cannot_be_copied_is_said(open_page):
+    page = open_page("/?length=2")
+    page.get_by_role("button", name="Copy the protected answer").click()
+    expect(page.locator("#studio-said")).to_have_text("There is nothing to copy yet.")
+    generate(page)
+    made = page.inner_text("#answers .protected .made")
+    page.evaluate("void (navigator.clipboard.writeText = () => Promise.reject())")  # as without TLS
+    page.evaluate("void (document.execCommand = (what) => { window.oldWay = what; return true })")
+    page.get_by_role("button", name="Copy the protected answer").click()
+    expect(page.locator("#studio-said")).to_have_text("The answer is copied.")
+    assert (page.evaluate("window.oldWay"), bool(made)) == ("copy", True)
+    page.evaluate("void (document.execCommand = () => false)")
+    page.get_by_role("button", name="Copy the protected answer").click()
+    expect(page.locator("#studio-said")).to_contain_text("does not let a page copy")
+
+
+def test_the_address_keeps_what_the_log_is_asked_for(open_page):
+    page = open_page("/?panel=log&log_from=the+last+hour&log_panel=predict&log_outcome=%3Cscript%3E")
+    expect(page.get_by_label("From")).to_have_value("the last hour")
+    expect(page.get_by_label("Panel")).to_have_value("predict")
+    expect(page.get_by_label("Outcome")).to_have_value("any")
+    page.get_by_label("Outcome").click()
+    page.get_by_role("option", name="refused").click()
+    expect(page).to_have_url(re.compile(r"log_outcome=refused"))
+
+
+def test_the_curators_door_shows_the_way_in_or_the_way_out(open_page):
+    page = open_page("/?panel=api")
+    page.get_by_role("button", name="Curator").click()
+    expect(page.get_by_role("button", name="Sign out")).to_be_hidden()
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_label("Password").press("Enter")
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+    expect(page.get_by_label("Password")).to_be_hidden()
+    page.reload()
+    page.get_by_role("button", name="Curator").click()
+    expect(page.get_by_role("button", name="Sign out")).to_be_visible()  # the browser keeps the token
+    page.get_by_role("button", name="Sign out").click()
+    expect(page.get_by_label("Password")).to_be_visible()
+
+
 def test_nonsense_in_the_address_is_ignored(open_page):
     page = open_page("/?panel=%3Cscript%3E&temperature=NaN&top_k=1e99&length=-4&top_p=abc")
     expect(page.get_by_role("tab", name="Predict")).to_have_attribute("aria-selected", "true")

@@ -24,6 +24,7 @@ def test_the_tour_points_at_everything_it_speaks_of(open_page, screenshot, size,
     expect(page.locator("#tour")).to_have_count(0)
     expect(page.locator(".toured")).to_have_count(0)
     expect(page.locator("#tour-start")).to_be_focused()
+    expect(page.get_by_role("tab", name="Predict")).to_have_attribute("aria-selected", "true")
 
 
 def test_the_tour_can_be_skipped_at_any_stop(open_page):
@@ -34,5 +35,11 @@ def test_the_tour_can_be_skipped_at_any_stop(open_page):
     page.keyboard.press("Escape")
     expect(page.locator("#tour")).to_have_count(0)
     page.click("#tour-start")
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Next").click()
+    page.get_by_role("button", name="Next").click()
     page.get_by_role("button", name="Skip").click()
     expect(page.locator("#tour")).to_have_count(0)
+    expect(page.get_by_role("tab", name="Corpora")).to_have_attribute(
+        "aria-selected", "true"
+    )  # it stays there

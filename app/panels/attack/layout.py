@@ -15,8 +15,7 @@ COPYING = """
 element.addEventListener('click', (event) => {
   const button = event.target.closest('.attack-copy');
   if (!button) return;
-  navigator.clipboard.writeText(new URL(`report/${button.dataset.token}`, window.location.href).href);
-  button.textContent = 'Copied';
+  studioCopy(new URL(`report/${button.dataset.token}`, window.location.href).href, "The link is copied.");
 });
 """
 

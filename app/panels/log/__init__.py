@@ -4,18 +4,20 @@ from typing import Any
 
 import gradio as gr
 
+from app.address import COPY_LINK, ChoiceField, Field, remember
 from app.identity import Curators
 from app.panels.log.handlers import ANY, PERIODS, Handlers
 from core.studio import Studio
 
+OUTCOMES = ["done", "stopped", "refused"]
 PANELS = ["predict", "corpora", "sanitize", "detect", "attack", "log"]
 _FOLLOW_SECONDS = 2.0
 _CLICK_DOWNLOAD = "() => document.querySelector('#log-download').click()"
 _QUIET: dict[str, Any] = {"api_visibility": "private", "show_progress": "hidden"}
 
 
-def build(studio: Studio, curators: Curators, token: gr.BrowserState, tab: gr.Tab) -> None:
-    """The panel. Visitors see their own session; the curator sees all."""
+def build(studio: Studio, curators: Curators, token: gr.BrowserState, tab: gr.Tab) -> list[Field]:
+    """The panel; returns the controls whose values are kept in the address, which no text is among."""
     does = Handlers(studio, curators)
     gr.HTML(
         '<p class="lead">What this server remembers: every action with its time, cost and outcome, and the '
@@ -24,13 +26,14 @@ def build(studio: Studio, curators: Curators, token: gr.BrowserState, tab: gr.Ta
     with gr.Row():
         period = gr.Dropdown(list(PERIODS), value="the last day", label="From", scale=1)
         panel = gr.Dropdown([ANY, *PANELS], value=ANY, label="Panel", scale=1)
-        outcome = gr.Dropdown([ANY, "done", "stopped", "refused"], value=ANY, label="Outcome", scale=1)
+        outcome = gr.Dropdown([ANY, *OUTCOMES], value=ANY, label="Outcome", scale=1)
         action = gr.Textbox(label="Action contains", max_lines=1, scale=1)
         session = gr.Textbox(label="Session begins with", max_lines=1, scale=1, visible=False)
-    with gr.Row():
-        refresh = gr.Button("Refresh", variant="primary", min_width=120)
-        csv = gr.Button("Export CSV", min_width=120)
-        jsonl = gr.Button("Export JSONL", min_width=120)
+    with gr.Row(elem_id="log-go"):
+        refresh = gr.Button("Refresh", variant="primary", size="md", scale=0, min_width=110)
+        csv = gr.Button("Export CSV", size="md", scale=0, min_width=120)
+        jsonl = gr.Button("Export JSONL", size="md", scale=0, min_width=130)
+        link = gr.Button("Copy link", size="md", scale=0, min_width=110)
         follow = gr.Checkbox(label="Follow live", container=False, elem_id="log-follow", min_width=120)
         # A download button fetches what it held before the click, so a hidden one is filled, then clicked.
         download = gr.DownloadButton("Download", visible="hidden", elem_id="log-download")
@@ -40,7 +43,8 @@ def build(studio: Studio, curators: Curators, token: gr.BrowserState, tab: gr.Ta
     remembered, forgotten = _remembered(does)
     gr.HTML("<h2>Ledger</h2>")
     ledger = gr.HTML(elem_id="log-ledger")
-    verify = gr.Button("Verify the ledger", min_width=180, size="md")
+    with gr.Row():
+        verify = gr.Button("Verify the ledger", scale=0, min_width=180, size="md")
     verdict = gr.HTML(elem_id="log-verdict")
     clock = gr.Timer(_FOLLOW_SECONDS, active=False)
 
@@ -71,6 +75,15 @@ def build(studio: Studio, curators: Curators, token: gr.BrowserState, tab: gr.Ta
         written = button.click(write, filters, download, api_visibility="private")
         written.success(fn=None, js=_CLICK_DOWNLOAD)
     verify.click(does.verify, [token], verdict, api_visibility="private")
+    link.click(None, js=COPY_LINK)
+    fields: list[Field] = [
+        ChoiceField("log_from", period, lambda: PERIODS),
+        ChoiceField("log_panel", panel, lambda: [ANY, *PANELS]),
+        ChoiceField("log_outcome", outcome, lambda: [ANY, *OUTCOMES]),
+    ]
+    for field in fields:
+        remember(field)
+    return fields
 
 
 def _remembered(does: Handlers) -> tuple[gr.HTML, Any]:
@@ -78,11 +91,17 @@ def _remembered(does: Handlers) -> tuple[gr.HTML, Any]:
     gr.HTML("<h2>What this page remembers of you</h2>")
     remembered = gr.HTML(elem_id="log-remembered")
     with gr.Row():
-        ask = gr.Button("Forget me", size="md", min_width=120, elem_id="forget-ask")
+        ask = gr.Button("Forget me", size="md", scale=0, min_width=120, elem_id="forget-ask")
         sure = gr.Button(
-            "Delete it for good", variant="stop", size="md", visible=False, min_width=160, elem_id="forget"
+            "Delete it for good",
+            variant="stop",
+            size="md",
+            visible=False,
+            scale=0,
+            min_width=180,
+            elem_id="forget",
         )
-        keep = gr.Button("Keep it", size="md", visible=False, min_width=100, elem_id="forget-not")
+        keep = gr.Button("Keep it", size="md", visible=False, scale=0, min_width=100, elem_id="forget-not")
     said = gr.HTML(elem_id="log-forgotten")
     buttons = [ask, sure, keep]
 

@@ -20,6 +20,7 @@ from core.studio import Studio
 ANY = "any"
 PERIODS = {"the last hour": 1, "the last day": 24, "the last week": 168, "all time": 0}
 _ROWS = 200
+_SHORTEST = timedelta(minutes=1)
 
 
 class Handlers:
@@ -126,8 +127,9 @@ class Handlers:
 
 
 def _timeline(store: Store, query: EventFilter) -> str:
+    """From the first of the events that are asked for until now, a minute at least."""
     until = datetime.now(UTC)
-    since = query.get("since") or store.log.first(**query) or until
+    since = min(store.log.first(**query) or until, until - _SHORTEST)
     stretch: EventFilter = {**query, "since": since, "until": until}
     return timeline_svg(store.log.counts(BINS, **stretch), since, until)
 

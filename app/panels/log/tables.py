@@ -61,7 +61,15 @@ def ledger_table(budgets: list[Budget], curator: bool) -> str:
         ]
         for budget in budgets
     ]
-    heads = ["corpus", "protocol", "parts", "epsilon", "alpha", "queries used", "left, weakest part"]
+    heads = [
+        "corpus",
+        "protocol",
+        "parts or halves",
+        "epsilon",
+        "alpha",
+        "queries used",
+        "left, weakest part",
+    ]
     return table("Privacy budgets", heads, rows, numbers=(2, 3, 4, 5, 6))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from app.components.fitted import Size, fitted
 from core.charts import Axis, Line, line_chart
 
 BINS = 48
@@ -20,12 +21,17 @@ def timeline_svg(counts: Mapping[str, Sequence[int]], since: datetime, until: da
         width = seconds / len(own)
         places = [((at + 0.5) * width - seconds) / size for at in range(len(own))]
         lines.append(Line(panel, list(zip(places, map(float, own), strict=True))))
+    most = float(max(4, *(max(own) for own in counts.values())))  # fewer would be counted in halves
     totals = ", ".join(f"{panel}: {sum(own)}" for panel, own in sorted(counts.items()))
-    return line_chart(
-        lines,
-        title="Events over time",
-        x=Axis(f"{unit} from now", -seconds / size, 0.0),
-        y=Axis("events", 0.0),
-        description=f"Events over time. {totals}.",
-        size=(760, 200),
-    )
+
+    def draw(picture: Size) -> str:
+        return line_chart(
+            lines,
+            title="Events over time",
+            x=Axis(f"{unit} from now", -seconds / size, 0.0),
+            y=Axis("events", 0.0, most),
+            description=f"Events over time. {totals}.",
+            size=picture,
+        )
+
+    return fitted(draw, (1116, 220), (340, 220))

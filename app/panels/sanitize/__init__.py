@@ -6,6 +6,7 @@ from typing import Any
 import gradio as gr
 
 from app.address import COPY_LINK, AddressField, ChoiceField, Field, ManyField, remember
+from app.components.copying import copies
 from app.panels.sanitize import endpoints, layout
 from app.panels.sanitize.files import FileHandlers
 from app.panels.sanitize.handlers import Handlers, context_html
@@ -22,10 +23,11 @@ _HEAVY: dict[str, Any] = {
     "concurrency_id": "sanitize",
     "concurrency_limit": 2,
 }
-_TEXT = "document.querySelector('#sanitized-chosen .plain')?.textContent ?? ''"
-_COPY = f"() => navigator.clipboard.writeText({_TEXT})"
+_TEXT = "(document.querySelector('#sanitized-chosen .plain')?.textContent ?? '')"
+_COPY = copies(_TEXT, "The rewritten text is copied.")
 # The text is already in the browser: the file is made there, and the server keeps no copy.
 _DOWNLOAD = f"""() => {{
+  if (!{_TEXT}) {{ studioSay('Rewrite a text first; then there is something to download.'); return; }}
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([{_TEXT}], {{type: 'text/plain;charset=utf-8'}}));
   link.download = 'sanitised.txt';

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import gradio as gr
 from gradio.blocks import Block
 
-from app.panels.sanitize.look import EMPTY
+from app.panels.sanitize.look import EMPTY, NO_FACTS, NOT_YET
 from app.panels.sanitize.scale import EPSILONS, FIRST
 from core.sanitize import ENDINGS
 
@@ -92,7 +92,7 @@ def build(has_detector: bool) -> Layout:
             text = gr.Textbox(
                 next(iter(EXAMPLES.values())),
                 label="Your text",
-                lines=7,
+                lines=11,
                 max_lines=16,
                 elem_id="sanitize-text",
             )
@@ -121,10 +121,10 @@ def build(has_detector: bool) -> Layout:
                 buttons=[],
                 elem_id="sanitize-epsilon",
             )
-            meaning = gr.HTML(elem_id="sanitize-meaning")
+            meaning = gr.HTML(NOT_YET, elem_id="sanitize-meaning")
     live = gr.HTML(elem_id="sanitize-live")
-    with gr.Row(elem_id="sanitize-go"):
-        rewrite = gr.Button("Rewrite", variant="primary", elem_id="rewrite", min_width=160)
+    with gr.Row(elem_id="sanitize-go", elem_classes="action-row"):
+        rewrite = gr.Button("Rewrite", variant="primary", elem_id="rewrite", scale=0, min_width=220)
     said = gr.HTML(elem_id="sanitize-said")
     results = gr.HTML(EMPTY, elem_id="sanitize-results")
     with gr.Row(elem_classes="examples-row"):
@@ -133,7 +133,7 @@ def build(has_detector: bool) -> Layout:
         copy_link = gr.Button("Copy link to these settings", size="sm")
     with gr.Row(elem_id="sanitize-below"):
         with gr.Column(scale=1, min_width=320):
-            facts = gr.HTML(elem_id="sanitize-facts")
+            facts = gr.HTML(NO_FACTS, elem_id="sanitize-facts")
         with gr.Column(scale=1, min_width=320, elem_id="sanitize-undo"):
             which, undo, give_up, undone = _undo()
     noise, consistent = _more()
@@ -158,8 +158,8 @@ def _undo() -> tuple[gr.Radio, gr.Button, gr.Button, gr.HTML]:
         elem_id="sanitize-which",
     )
     with gr.Row():
-        undo = gr.Button("Try to undo it", elem_id="undo", min_width=160)
-        give_up = gr.Button("Stop", interactive=False, elem_id="undo-stop", min_width=80)
+        undo = gr.Button("Try to undo it", elem_id="undo", scale=0, min_width=160)
+        give_up = gr.Button("Stop", interactive=False, elem_id="undo-stop", scale=0, min_width=100)
     return which, undo, give_up, gr.HTML(elem_id="undone")
 
 
@@ -171,11 +171,13 @@ def _more() -> tuple[gr.Dropdown, gr.Checkbox]:
             label="Mechanism",
             info="Each has its own guarantee, which is said beside the result.",
             filterable=False,
+            min_width=260,
         )
         consistent = gr.Checkbox(
             False,
             label="Same word, same replacement",
             info="One draw for all uses of a word in a text: easier to read, and it shows which were equal.",
+            min_width=260,
         )
     return noise, consistent
 
@@ -198,8 +200,13 @@ def _files() -> tuple[gr.File, gr.Textbox, gr.Button, gr.Button, gr.HTML, gr.Dow
                     elem_id="sanitize-column",
                 )
                 with gr.Row():
-                    rewrite = gr.Button("Rewrite the file", elem_id="rewrite-file", min_width=150)
-                    cancel = gr.Button("Cancel", interactive=False, elem_id="cancel-file", min_width=90)
+                    rewrite = gr.Button("Rewrite the file", elem_id="rewrite-file", scale=0, min_width=170)
+                    cancel = gr.Button(
+                        "Cancel", interactive=False, elem_id="cancel-file", scale=0, min_width=100
+                    )
         said = gr.HTML(elem_id="file-said")
-        download = gr.DownloadButton("Download", visible=False, elem_id="file-download", size="md")
+        with gr.Row():
+            download = gr.DownloadButton(
+                "Download", visible=False, elem_id="file-download", size="md", scale=0, min_width=280
+            )
     return file, column, rewrite, cancel, said, download

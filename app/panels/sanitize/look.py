@@ -14,6 +14,8 @@ from core.sanitizing import Stays
 Neighbours = Mapping[str, Sequence[tuple[str, float]]]
 
 EMPTY = '<p class="marked empty">The rewritten text appears here, with every change marked.</p>'
+NOT_YET = '<p class="meaning"><span>Loading the word vectors, a few seconds the first time.</span></p>'
+NO_FACTS = '<p class="marked empty">What it is worth appears here: what holds, and what it leaves open.</p>'
 AGAIN = "Every run draws anew, and the epsilons of several runs on one text add up."
 LEGEND = legend_html(
     {
@@ -109,7 +111,7 @@ def meaning_html(epsilon: float, stays: Stays) -> str:
 def examples_html(examples: Sequence[tuple[str, Sanitized]]) -> str:
     """A public sentence at this epsilon, drawn anew each time."""
     rows = "".join(f"<li><span>{escape(name)}</span> {marked_line(result)}</li>" for name, result in examples)
-    return f'<ul class="live-examples">{rows}</ul>'
+    return f'<p class="small">At this epsilon a sentence may become</p><ul class="live-examples">{rows}</ul>'
 
 
 def marked_line(result: Sanitized) -> str:
