@@ -157,7 +157,7 @@ class Studio:
     def _warm_up(self) -> None:
         with suppress(StudioError):  # the first request tries again and shows the sentence
             bring_all(self.settings, self.arrival)
-            with self.arrival.going(Step("The language model is loaded")):
+            with self.arrival.going(Step("The language model is being loaded")):
                 self.public()
             asked_first = next((entry for entry in self.ensembles() if entry.fits(self.settings)), None)
             if asked_first is not None:

@@ -52,4 +52,4 @@ def _chance(meaning: Meaning) -> str:
 
 
 def _percent(chance: float) -> str:
-    return f"{100 * chance:.3g} %"
+    return f"{100 * chance:.3g}\N{NO-BREAK SPACE}%"

@@ -82,16 +82,17 @@ def meter_html(reading: Reading) -> str:
         now, most = f"{reading.weakest:.4f}", f"{reading.epsilon:g}"
         head, said = f"<b>{now}</b> of {most} left", f"{now} of {most} left in the weakest part"
         weakest = reading.part(reading.remaining.index(reading.weakest))
-        facts = [_tokens(reading), f"weakest: {weakest}", counted, terms]
+        alike = max(reading.remaining) == reading.weakest
+        facts = [_tokens(reading), "all parts alike" if alike else f"weakest: {weakest}", counted, terms]
     else:
         now, most = str(queries_left), str(reading.queries)
         said = f"{queries_left:,} of {reading.queries:,} queries left"
         head = f"<b>{queries_left:,}</b> of {reading.queries:,} queries left"
-        facts = [terms, counted, "what is left of each part is for the curator"]
+        facts = [terms, "what is left of each part is for the curator"]
     shown = "".join(f"<span>{fact}</span>" for fact in facts)
     return (
         f'<div class="meter {_key(reading.state)}"><div class="meter-line">'
-        f'<span class="meter-left">{head}</span>'
+        f'<span class="meter-name">Privacy budget</span><span class="meter-left">{head}</span>'
         f'<span class="meter-track" role="meter" aria-label="Privacy budget" aria-valuemin="0" '
         f'aria-valuemax="{most}" aria-valuenow="{now}" aria-valuetext="{said}. {reading.state}.">'
         f'<span class="meter-fill" style="width:{100 * reading.share:.2f}%"></span>'
@@ -121,7 +122,7 @@ def burn_down_svg(reading: Reading) -> str:
         ],
         title="",
         x=Axis("queries used", 0, reading.queries),
-        y=Axis("left", 0, reading.epsilon),
+        y=Axis("epsilon left, nats", 0, reading.epsilon),
         description=f"After {reading.used:,} of {reading.queries:,} queries the weakest part has "
         f"{reading.weakest:.4f} of {reading.epsilon:g} left; at an even pace it would have "
         f"{reading.epsilon * reading.pace:.4f}.",

@@ -11,6 +11,7 @@ from app.address import AddressField, ChoiceField
 from app.identity import Curators
 from app.panels.predict.handlers import TERMS, Handlers
 from app.panels.predict.look import Look, look_at
+from app.panels.predict.moments import OPENING
 from app.panels.predict.run import NO_CORPUS, Asked, draw
 from app.panels.predict.sheet import Sheet
 from app.panels.predict.view import see
@@ -52,7 +53,7 @@ def test_three_columns_grow_in_step_and_the_ribbon_only_ever_grows(studio):
     assert all(later.ribbon.startswith(earlier.ribbon) for earlier, later in pairwise(pages))
     assert pages[-1].ribbon.count("data-said") >= 1
     assert 'class="notice done"' in pages[-1].verdict
-    assert all(page.verdict == "" for page in pages[1:-1])
+    assert all("Drawing the answers: token" in page.verdict for page in pages[1:-1])
 
 
 def test_the_meter_on_the_last_page_is_the_ledgers(studio):
@@ -130,20 +131,22 @@ def test_starting_over_is_one_click_on_a_synthetic_corpus_and_refused_on_a_priva
     class Request:
         session_hash = "test"
 
-    said = handlers.start_over("notes", "submix", 3.0, 4.0, 50, 0.5, Request())
+    said, answers, ribbon, verdict = handlers.start_over("notes", "submix", 3.0, 4.0, 50, 0.5, Request())
     assert "A fresh budget: epsilon 3 over 50 queries." in said
+    assert answers.count("Its answer appears here.") == 3  # what the last budget paid for is gone
+    assert (ribbon, verdict) == ("", OPENING)
     assert studio.ledger.budget("notes").parts == 3
     before = studio.ledger.budget("ward")
-    assert "private" in handlers.start_over("ward", "strict", 9.0, 2.0, 50, 0.5, Request())
+    assert "private" in handlers.start_over("ward", "strict", 9.0, 2.0, 50, 0.5, Request())[0]
     assert studio.ledger.budget("ward") == before
-    assert "stream of its own" in handlers.start_over("notes", "finetuned", 3.0, 4.0, 50, 0.5, Request())
+    assert "stream of its own" in handlers.start_over("notes", "finetuned", 3.0, 4.0, 50, 0.5, Request())[0]
     handlers.start_over("notes", "strict", 2.0, 2.0, 64, 0.7, Request())
 
 
 def test_the_terms_of_a_private_corpus_are_shown_as_fixed(handlers):
     for corpus, open_to_change in (("notes", True), ("ward", False)):
         shown = handlers.look("", False, corpus, 40, 4)
-        assert len(shown) == len(Look._fields) + 4 + len(TERMS)
+        assert len(shown) == len(Look._fields) + 5 + len(TERMS)
         assert [update["interactive"] for update in shown[-len(TERMS) :]] == [open_to_change] * len(TERMS)
     assert "stays released" in handlers.look("", False, "ward", 40, 4)[Look._fields.index("in_force")]
 

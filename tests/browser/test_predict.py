@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -75,6 +75,15 @@ def turns(served: Served) -> Iterator[Given]:
     given.give(1_000)  # whoever still waits may go
 
 
+def opened(open_page: Callable[..., Page], path: str) -> Page:
+    """A page on a corpus of one's own: the examples are not for it, so the prompt is to be typed."""
+    page = open_page(path)
+    expect(page.locator("#prompt textarea")).to_have_value("")
+    expect(page.get_by_role("button", name="A patient's door code")).to_have_count(0)
+    page.fill("#prompt textarea", "Soup, tea and")
+    return page
+
+
 def generate(page: Page) -> None:
     """One answer from its click to its verdict; the click itself takes the last verdict away."""
     page.click("#generate")
@@ -90,11 +99,12 @@ def start_over(page: Page, **terms: str) -> None:
         page.get_by_label(label).fill(value)
         page.get_by_label(label).blur()
     page.click("#start-over")
-    expect(page.locator("#start-over-said")).to_contain_text("A fresh budget")
+    planned = f"over {terms['Queries']} queries" if "Queries" in terms else "A fresh budget"
+    expect(page.locator("#start-over-said")).to_contain_text(planned)
 
 
 def test_an_exhausted_budget_is_calm_and_answers_go_on(open_page):
-    page = open_page("/?corpus=notes&length=30&top_k=1")  # one token to choose from, so no early end
+    page = opened(open_page, "/?corpus=notes&length=30&top_k=1")  # one token to choose from, so no early end
     start_over(page, Queries="2")
     generate(page)
     if "from the public model" not in page.inner_text("#verdict"):  # it ended early, so ask once more
@@ -111,8 +121,18 @@ def test_an_exhausted_budget_is_calm_and_answers_go_on(open_page):
     expect(page.locator(".meter-state")).to_have_text("Healthy")
 
 
+def test_a_link_names_a_corpus_and_terms_that_are_not_its_own(open_page):
+    page = open_page("/?corpus=ward&epsilon=7")
+    expect(page.locator("#answers .answer")).to_have_count(2)  # no unprotected model of private text
+    page.get_by_role("button", name="Protocol and budget").click()
+    expect(page.get_by_label("Queries")).to_have_value("900")  # the corpus' own
+    expect(page.get_by_label("Epsilon")).to_have_value("7")  # the link's
+    expect(page.locator("#in-force")).to_contain_text("stays released")  # the server has looked at the corpus
+    expect(page.get_by_label("Epsilon")).to_have_value("7")  # and nothing came over it
+
+
 def test_a_visitor_of_a_private_corpus_and_its_curator(open_page, served):
-    page = open_page("/?corpus=ward&length=3")
+    page = opened(open_page, "/?corpus=ward&length=3")
     expect(page.locator("#why")).to_contain_text("This corpus is private")
     generate(page)
     assert page.locator("#answers .answer").count() == 2  # no unprotected model of private text
@@ -141,7 +161,7 @@ def test_a_visitor_of_a_private_corpus_and_its_curator(open_page, served):
 
 
 def test_the_meter_follows_every_token_and_keeps_its_nodes(open_page, turns):
-    page = open_page("/?corpus=notes&length=60&top_k=1")  # one token to choose from, so no early end
+    page = opened(open_page, "/?corpus=notes&length=60&top_k=1")  # one token to choose from, so no early end
     start_over(page, Queries="900")
     page.evaluate("document.querySelector('.meter').kept = document.querySelector('.bars').kept = true")
     turns.give(5)
@@ -159,7 +179,7 @@ def test_the_meter_follows_every_token_and_keeps_its_nodes(open_page, turns):
 
 def test_a_reload_in_mid_answer_stops_the_spending_and_shows_what_is_left(open_page, served, turns):
     log, ledger = served.studio.store.log, served.studio.ledger
-    page = open_page("/?corpus=notes&length=120&top_k=1")
+    page = opened(open_page, "/?corpus=notes&length=120&top_k=1")
     start_over(page, Queries="900")
     turns.give(4)
     page.click("#generate")
@@ -181,7 +201,7 @@ def test_a_reload_in_mid_answer_stops_the_spending_and_shows_what_is_left(open_p
 
 
 def test_a_full_queue_is_a_sentence_and_the_page_goes_on(open_page, served):
-    page = open_page("/?corpus=notes&length=4&top_k=1")
+    page = opened(open_page, "/?corpus=notes&length=4&top_k=1")
     start_over(page, Queries="900")
     client = Client(served.url, verbose=False)
     with served.studio.turns:  # nobody draws a token, so whoever is let in stays
@@ -225,7 +245,7 @@ def chunks(payloads: list[str], most: int = 170) -> Iterator[str]:
 
 
 def test_nothing_typed_runs_or_breaks_the_page(open_page):
-    page = open_page("/?corpus=notes&length=1")
+    page = opened(open_page, "/?corpus=notes&length=1")
     for prompt in chunks(ALL):
         page.fill("#prompt textarea", prompt)
         generate(page)
@@ -250,7 +270,7 @@ def test_nothing_that_a_model_says_and_no_name_runs_or_breaks_the_page(open_page
         def flush(self) -> str:
             return ""
 
-    page = open_page("/?corpus=notes&length=70")
+    page = opened(open_page, "/?corpus=notes&length=70")
     page.get_by_role("listbox", name="Corpus").or_(page.get_by_label("Corpus")).first.click()
     page.get_by_role("option", name=HOSTILE).click()
     expect(page.locator("#meter")).to_contain_text("0 of 64 queries used")  # the page has come to it

@@ -6,11 +6,13 @@ from typing import Any
 import gradio as gr
 
 from app.address import COPY_LINK, AddressField, ChoiceField, Field, remember
+from app.components.copying import copies
 from app.identity import Curators
 from app.panels.predict import endpoints, layout, moments
 from app.panels.predict.endpoints import CONCURRENT
 from app.panels.predict.handlers import Handlers
 from app.panels.predict.layout import Layout
+from app.panels.predict.run import NO_CORPUS
 from core.corpus.demo import DemoPrompt, demo_prompts
 from core.studio import Studio
 
@@ -25,8 +27,7 @@ EXAMPLES = (
     "A plan for a confused patient",
     "The weather",
 )
-_COPY_ANSWER = """() => navigator.clipboard.writeText(
-  document.querySelector('#answers .answer .made')?.innerText ?? '')"""
+_COPY_ANSWER = copies("document.querySelector('#answers .answer .made')?.innerText", "The answer is copied.")
 
 
 def build(
@@ -41,10 +42,19 @@ def build(
     _wire_answering(page, does, token)
     for button, example in zip(page.examples, examples, strict=True):
         button.click(None, None, page.prompt, js=f"() => {json.dumps(example.prompt)}")
+    page.corpus.change(
+        None, [page.corpus, page.prompt], page.prompt, js=_own_prompt(studio, examples), **_LIGHT
+    )
     page.copy_answer.click(None, js=_COPY_ANSWER)
     page.copy_link.click(None, js=COPY_LINK)
     own: list[Field] = [
-        ChoiceField("corpus", page.corpus, lambda: [name for _, name in does.corpora()]),
+        ChoiceField(
+            "corpus",
+            page.corpus,
+            lambda: [name for _, name in does.corpora()],
+            implied=tuple(page.chosen),
+            implies=does.choose,
+        ),
         AddressField("candidates", page.candidates, 1, 9, whole=True),
     ]
     for field in own:
@@ -57,6 +67,13 @@ def example_prompts() -> list[DemoPrompt]:
     return [prompt for prompt in demo_prompts() if prompt.label in EXAMPLES]
 
 
+def _own_prompt(studio: Studio, examples: list[DemoPrompt]) -> str:
+    """An example for the demonstration is no prompt for another corpus; what somebody typed stays."""
+    shipped = json.dumps([*(entry.name for entry in studio.ensembles() if entry.shipped), NO_CORPUS])
+    prompts = json.dumps([each.prompt for each in examples])
+    return f"(corpus, prompt) => !{shipped}.includes(corpus) && {prompts}.includes(prompt) ? '' : prompt"
+
+
 def _wire_looking(demo: gr.Blocks, page: Layout, does: Handlers, token: gr.BrowserState, tab: gr.Tab) -> None:
     """What follows from the corpus and from who is looking."""
     who = [token, page.visitor, page.corpus]
@@ -66,12 +83,14 @@ def _wire_looking(demo: gr.Blocks, page: Layout, does: Handlers, token: gr.Brows
         "trigger_mode": "always_last",
     }  # a change during a look is looked at next
     gr.on([demo.load, page.corpus.change, token.change, page.visitor.change], **looks, **newest)
-    page.corpus.change(does.choose, who, page.chosen, **newest)
+    # What the address names sets these with the corpus; after a change they could overtake what is typed.
+    page.corpus.input(does.choose, page.corpus, page.chosen, **newest)
     gr.on([demo.load, tab.select], does.refresh, None, page.corpus, **_LIGHT)
     page.length.change(does.quote, [*who, page.length], page.quote, **newest)
     page.candidates.change(does.meaning, [*who, page.candidates], page.meaning, **newest)
+    cleared = [page.controls.said, page.answers, page.ribbon, page.verdict]
     again = page.controls.start_over.click(
-        does.start_over, [page.corpus, *page.controls.terms], page.controls.said, **_LIGHT
+        does.start_over, [page.corpus, *page.controls.terms], cleared, **_LIGHT
     )
     again.then(**looks, **_LIGHT)
 

@@ -27,6 +27,7 @@ UNPROTECTED = Column(
     "Fine-tuned on everything, as people do today.",
     tag="synthetic corpora only",
 )
+EMPTY = '<span class="empty">Its answer appears here.</span>'
 PUBLIC = Column("public", "Public", "Never saw the text; spends nothing.")
 
 
@@ -49,7 +50,7 @@ def _column(prompt: str, column: Column) -> str:
         f'<h2 class="answer-title">{escape(column.title)}{tag}</h2>'
         f'<p class="answer-note">{escape(column.note)}</p>'
         f'<p class="answer-text"><span class="prompt">{escape(prompt)}</span>'
-        f'<span class="made">{_made(column)}</span></p></section>'
+        f'<span class="made">{_made(column)}</span>{"" if prompt else EMPTY}</p></section>'
     )
 
 

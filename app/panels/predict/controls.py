@@ -62,6 +62,7 @@ def _drawing(most: int) -> Drawing:
             step=0.05,
             label="Temperature",
             info="Below 1 is more predictable, above 1 more surprising; for every model before they mix.",
+            min_width=400,
         ),
         gr.Slider(
             0,
@@ -70,6 +71,7 @@ def _drawing(most: int) -> Drawing:
             step=1,
             label="Top-k",
             info="Draw among this many tokens that the public model finds likeliest; 0 means among all.",
+            min_width=400,
         ),
         gr.Slider(
             0.1,
@@ -78,6 +80,7 @@ def _drawing(most: int) -> Drawing:
             step=0.01,
             label="Nucleus",
             info="Draw among the public model's likeliest tokens that hold this share of probability.",
+            min_width=400,
         ),
         gr.Slider(
             1,
@@ -86,6 +89,7 @@ def _drawing(most: int) -> Drawing:
             step=1,
             label="Length",
             info="Tokens to draw at most; each is paid for.",
+            min_width=400,
         ),
     )
 

@@ -44,8 +44,7 @@ def build(studio: Studio, curators: Curators) -> None:
             top_k: draw among this many of the public model's likeliest tokens only; 0 means among all.
             top_p: draw among the public model's likeliest tokens of this share of probability; 1 means all.
             length: the number of tokens to draw at most.
-            corpus: one of the names that `corpora` lists; empty asks the public model alone, which also
-                answers where the ledger cannot be had.
+            corpus: one of the names that `corpora` lists; empty asks the public model alone.
             token: a curator's token, for the exact account on a private corpus.
         """
         asked = Asked(corpus, prompt, temperature, top_k, top_p, length)

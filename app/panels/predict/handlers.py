@@ -10,6 +10,7 @@ from app.components.markup import escape, notice
 from app.identity import Curators
 from app.noting import session_of
 from app.panels.predict.look import Look, empty_answers, look_at, meaning_card, quote_line
+from app.panels.predict.moments import OPENING
 from app.panels.predict.run import NO_CORPUS, Asked, Page, draw
 from app.panels.predict.view import View, noted, see
 from core.errors import StudioError
@@ -47,7 +48,7 @@ class Handlers:
         try:
             view = self._seen(token, visitor, corpus)
         except StudioError as error:
-            kept = [gr.skip()] * (len(Look._fields) + 3 + terms)
+            kept = [gr.skip()] * (len(Look._fields) + 4 + terms)
             return [notice(str(error), kind="problem"), *kept]
         synthetic = view is not None and view.synthetic
         return [
@@ -55,17 +56,18 @@ class Handlers:
             gr.update(visible=view is not None and not synthetic and self._curators.knows(token)),
             gr.update(visible=view is not None and view.exact),
             gr.update(visible=view is not None),
+            gr.update(visible=view is None or view.entry.shipped),
             *[gr.update(interactive=synthetic)] * (1 + terms),
         ]
 
-    def choose(self, token: str, visitor: bool, corpus: str) -> list[Any]:
-        """Another corpus: empty columns, no verdict, and its own terms."""
+    def choose(self, corpus: str) -> list[Any]:
+        """Another corpus: empty columns, no verdict, and its own terms, which are public."""
         try:
-            view = self._seen(token, visitor, corpus)
+            view = self._seen("", True, corpus)
         except StudioError:
             return [gr.skip()] * (3 + len(TERMS))
         terms = [getattr(view.state, name) if view else gr.skip() for name in TERMS]
-        return [empty_answers(view), "", "", *terms]
+        return [empty_answers(view), "", OPENING, *terms]
 
     def quote(self, token: str, visitor: bool, corpus: str, length: int) -> str:
         """The price of an answer of this length, at most."""
@@ -113,8 +115,8 @@ class Handlers:
         queries: int,
         w_max: float,
         request: gr.Request,
-    ) -> str:
-        """A fresh budget on a synthetic corpus; on a private one the reason why not."""
+    ) -> list[Any]:
+        """A fresh budget on a synthetic corpus and empty columns; on a private one the reason why not."""
         try:
             view = see(self._studio, corpus, curator=False)
             with noted(self._studio, session_of(request), "start over", view):
@@ -129,11 +131,10 @@ class Handlers:
                     w_max=w_max,
                 )
         except StudioError as error:
-            return notice(str(error), kind="problem")
+            return [notice(str(error), kind="problem"), *[gr.skip()] * 3]
         words = f"A fresh budget: epsilon {budget.epsilon:g} over {budget.queries:,} queries."
-        return notice(
-            f"{words} This is for demonstration; a private corpus has one budget for good.", kind="done"
-        )
+        said = f"{words} This is for demonstration; a private corpus has one budget for good."
+        return [notice(said, kind="done"), empty_answers(self._seen("", True, corpus)), "", OPENING]
 
     def _seen(self, token: str, visitor: bool, corpus: str) -> View | None:
         if corpus == NO_CORPUS:

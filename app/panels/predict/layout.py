@@ -9,6 +9,7 @@ from app.components.ribbon import TEMPLATE
 from app.panels.predict import controls
 from app.panels.predict.controls import OPENING_LENGTH, Controls
 from app.panels.predict.look import empty_answers, look_at
+from app.panels.predict.moments import OPENING
 from app.panels.predict.run import NO_CORPUS
 from app.panels.predict.view import View
 from core.corpus.demo import DemoPrompt
@@ -29,6 +30,7 @@ class Layout:
     stop: gr.Button
     quote: gr.HTML
     examples: tuple[gr.Button, ...]
+    examples_row: gr.Row
     answers: gr.HTML
     verdict: gr.HTML
     copy_answer: gr.Button
@@ -59,7 +61,8 @@ class Layout:
             self.quote,
             self.controls.in_force,
         ]
-        shaped = [self.visitor, self.ribbon_group, self.meaning_group, self.controls.start_over]
+        groups = [self.ribbon_group, self.meaning_group, self.examples_row]
+        shaped = [self.visitor, *groups, self.controls.start_over]
         return [*said, *shaped, *self.controls.terms]
 
     @property
@@ -76,6 +79,7 @@ def build(
 ) -> Layout:
     """Selector and meter, prompt and answers, then what it cost; `view` is what the page opens with."""
     first, chosen = look_at(view, OPENING_LENGTH, CANDIDATES), view.entry.name if view else NO_CORPUS
+    demonstrates = view is None or view.entry.shipped  # the examples are about the corpus that is shipped
     with gr.Row(elem_id="corpus-row"):
         with gr.Column(scale=3, min_width=260):
             why = gr.HTML(first.why, elem_id="why")
@@ -85,17 +89,27 @@ def build(
     meter = gr.HTML(first.meter, elem_id="meter")
     with gr.Row(elem_id="ask"):
         prompt = gr.Textbox(
-            prompts[0].prompt, label="Prompt", lines=2, max_lines=8, autofocus=True, elem_id="prompt", scale=5
+            prompts[0].prompt if demonstrates else "",
+            label="Prompt",
+            placeholder="Begin a sentence as the corpus would",
+            lines=2,
+            max_lines=8,
+            autofocus=True,
+            elem_id="prompt",
+            scale=5,
         )
         with gr.Column(scale=1, min_width=210, elem_id="ask-side"):
             with gr.Row(elem_id="ask-buttons"):
                 generate = gr.Button("Generate", variant="primary", elem_id="generate", min_width=110)
                 stop = gr.Button("Stop", interactive=False, elem_id="stop", min_width=70)
             quote = gr.HTML(first.quote, elem_id="quote")
-    with gr.Row(elem_classes="examples-row"):
+    with gr.Row(elem_classes="examples-row", visible=demonstrates) as examples_row:
         examples = tuple(gr.Button(prompt.label, size="sm") for prompt in prompts)
     answers = gr.HTML(empty_answers(view), elem_id="answers")
-    verdict = gr.HTML(elem_id="verdict")
+    verdict = gr.HTML(OPENING, elem_id="verdict")
+    with gr.Row(elem_classes="examples-row"):
+        copy_answer = gr.Button("Copy the protected answer", size="sm")
+        copy_link = gr.Button("Copy link to these settings", size="sm")
     with gr.Column(elem_id="ribbon-group", visible=view is not None and view.exact) as ribbon_group:
         gr.HTML("<h2>What each token cost</h2>")
         ribbon = gr.HTML(elem_id="ribbon", html_template=TEMPLATE, value="")
@@ -105,14 +119,11 @@ def build(
         with gr.Column(elem_id="meaning-group", visible=view is not None, min_width=280) as meaning_group:
             meaning = gr.HTML(first.meaning, elem_id="meaning")
             candidates = gr.Slider(
-                1, 9, 4, step=1, label="Candidates", info="The guesser chooses among ten to this power."
+                1, 9, 4, step=1, label="Candidates", info="As a power of ten: 4 is a guesser among 10,000."
             )
     set_by = controls.build(settings, view.state if view else None, first.in_force)
-    with gr.Row(elem_classes="examples-row"):
-        copy_answer = gr.Button("Copy the protected answer", size="sm")
-        copy_link = gr.Button("Copy link to these settings", size="sm")
     return Layout(
-        corpus, visitor, why, meter, prompt, generate, stop, quote, examples, answers, verdict,
+        corpus, visitor, why, meter, prompt, generate, stop, quote, examples, examples_row, answers, verdict,
         copy_answer, copy_link, ribbon_group, ribbon, legend, details, meaning_group, meaning, candidates,
         set_by,
     )  # fmt: skip

@@ -9,6 +9,7 @@ from app.components.ribbon import legend_html
 from app.panels.predict.answers import PUBLIC, UNPROTECTED, answers_html, protected_column
 from app.panels.predict.view import View
 
+PURPOSE = "Continues your prompt with models that learned from private text."
 NOBODY = (
     "Nobody in this corpus exists, so everything is shown to everyone: costs, weights and the model that "
     "protects nothing. On a private corpus these are for the curator."
@@ -42,9 +43,9 @@ class Look(NamedTuple):
 def look_at(view: View | None, length: int, candidates: int) -> Look:
     """All pieces; None is the public model alone, which has no budget to show."""
     if view is None:
-        return Look(_lead(NO_CORPUS_LINE), "", "", "", "", quote_line(None, length), "")
+        return Look(_why(NO_CORPUS_LINE), "", "", "", "", quote_line(None, length), "")
     return Look(
-        why=notice(view.problem, kind="problem") if view.problem else _lead(_who_sees(view)),
+        why=notice(view.problem, kind="problem") if view.problem else _why(_who_sees(view)),
         meter=meter_html(view.reading),
         legend=legend_html(view.even_pace) if view.exact else "",
         details=details_html(view.reading),
@@ -77,8 +78,10 @@ def quote_line(view: View | None, length: int) -> str:
     if state == "No protection":
         return "No protection, so no price."
     if state == "Public model only":
-        return "This costs nothing: the public model answers."
-    return f"This costs any part at most {view.quote(length):.4f} of {view.state.epsilon:g}."
+        again = " A fresh budget is below, at Protocol and budget." if view.synthetic else ""
+        return f"This costs nothing: the public model answers.{again}"
+    words = "1 token costs" if length == 1 else f"{length:,} tokens cost"
+    return f"{words} any part at most {view.quote(length):.4f} of {view.state.epsilon:g}."
 
 
 def empty_answers(view: View | None) -> str:
@@ -109,6 +112,10 @@ def _in_force(view: View) -> str:
         else "Fixed since the budget was opened: what was released about a private corpus stays released."
     )
     return _lead(f"{terms}. {fixed}")
+
+
+def _why(words: str) -> str:
+    return f'<p class="lead"><b>{PURPOSE}</b> {escape(words)}</p>'
 
 
 def _lead(text: str) -> str:

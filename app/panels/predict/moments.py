@@ -10,9 +10,16 @@ import gradio as gr
 
 from app.components.markup import notice
 
+OPENING = '<p class="verdict-room">Press Generate. What came out, and what it cost, will stand here.</p>'
 WAITING = "Waiting for the first token: other answers may be ahead of this one."
 BUSY = "This answer did not begin: too many are waiting here, or the connection broke. Try again in a moment."
 STOPPED = "Stopped. What was drawn until then is paid for; nothing is given back."
+
+
+def drawing(tokens: int, most: int) -> str:
+    """How far the answers are, where the verdict will stand. No status: a reader would hear every token."""
+    return f'<p class="verdict-room">Drawing the answers: token {tokens:,} of at most {most:,}.</p>'
+
 
 _ANSWERING: list[Any] = [gr.update(interactive=False), gr.update(interactive=True)]  # Generate, Stop
 _READY: list[Any] = [gr.update(interactive=True), gr.update(interactive=False)]

@@ -10,6 +10,7 @@ from app.components.markup import notice
 from app.components.meter import meter_html
 from app.panels.predict.answers import PUBLIC, Column, answers_html
 from app.panels.predict.look import details_html
+from app.panels.predict.moments import drawing
 from app.panels.predict.sheet import Sheet
 from app.panels.predict.view import noted, see
 from core.corpus.demo import planted_in
@@ -85,7 +86,7 @@ def _compared(studio: Studio, asked: Asked, curator: bool, session: str) -> Iter
                 sheet.take(frame)
                 note.cost = tally.cost
                 if time.monotonic() - shown >= _PAUSE:
-                    yield _page(sheet)
+                    yield _page(sheet, drawing(sheet.tokens, int(asked.length)))
                     shown = time.monotonic()
     kind = "problem" if sheet.problem else "done"
     yield _page(sheet, notice(verdict_text(sheet.outcome(tally.cost)), kind=kind))
@@ -104,16 +105,16 @@ def _alone(studio: Studio, asked: Asked, session: str) -> Iterator[Page]:
             for piece in seen:
                 column, tokens = replace(column, text=column.text + piece.text), tokens + 1
                 if time.monotonic() - shown >= _PAUSE:
-                    yield _one_column(asked.prompt, column)
+                    yield _one_column(asked.prompt, column, drawing(tokens, int(asked.length)))
                     shown = time.monotonic()
     words = "1 token" if tokens == 1 else f"{tokens} tokens"
     yield _one_column(asked.prompt, column, notice(f"{words} from the public model. {_UNSPENT}", kind="done"))
 
 
-def _page(sheet: Sheet, verdict: str = "") -> Page:
+def _page(sheet: Sheet, verdict: str) -> Page:
     reading = sheet.reading
     return Page(sheet.answers, meter_html(reading), sheet.ribbon, details_html(reading), verdict)
 
 
-def _one_column(prompt: str, column: Column, verdict: str = "") -> Page:
+def _one_column(prompt: str, column: Column, verdict: str) -> Page:
     return Page(answers_html(prompt, [column]), "", "", "", verdict)
