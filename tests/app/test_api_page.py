@@ -6,6 +6,7 @@ import html
 import json
 import re
 import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import httpx
@@ -13,7 +14,7 @@ import pytest
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
-from app.panels.api.examples import EXAMPLES, as_curl, as_python, as_tool
+from app.panels.api.examples import EXAMPLES, as_curl, as_python, as_session, as_tool
 from core.catalogue import DEMO
 from tests.app.calling import Caller
 from tests.app.conftest import PASSWORD
@@ -44,6 +45,22 @@ def test_every_endpoint_has_an_example_and_is_on_the_page(served):
         assert f'id="api-{name}"' in page
     assert f"{served.url}/gradio_api/mcp/" in html.unescape(page)
     assert "the text to rewrite, at most 20,000 characters" in page  # what is said of each argument
+
+
+def test_what_an_argument_is_is_said_to_its_end(served):
+    """Gradio takes the first line of what a docstring says of an argument: a sentence must end there."""
+    said = re.findall(r'data-name="what it is">([^<]+)<', _page(served))
+    assert len(said) > 30
+    assert [words for words in said if not html.unescape(words).endswith((".", '."'))] == []
+
+
+def test_the_session_that_the_tools_need_is_opened_as_the_page_says(served):
+    code = as_session(f"{served.url}/gradio_api/mcp/")
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=280, check=True
+    )
+    assert "notes" in ended.stdout
+    assert html.escape(code.splitlines()[2]) in _page(served)
 
 
 def _page(served) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 import gradio as gr
 from gradio.utils import get_function_description
 
+from app.address import COPY_LINK
 from app.panels.api.look import endpoints_html
 from core.studio import Studio
 
@@ -12,6 +13,8 @@ from core.studio import Studio
 def build(demo: gr.Blocks, studio: Studio, tab: gr.Tab) -> None:
     """The panel; it is written when it is opened, for then all endpoints are known."""
     page = gr.HTML(elem_id="api-endpoints")
+    with gr.Row(elem_classes="examples-row"):
+        gr.Button("Copy link to this panel", size="sm").click(None, js=COPY_LINK)
 
     def show(request: gr.Request) -> str:
         info: dict[str, Any] = demo.get_api_info()  # type: ignore[assignment]

@@ -46,6 +46,22 @@ def as_curl(name: str, given: dict[str, Any], address: str) -> str:
     )
 
 
+def as_session(address: str) -> str:
+    """How an MCP session is opened."""
+    return (
+        "import asyncio\n\n"
+        "from mcp import ClientSession\n"
+        "from mcp.client.streamable_http import streamable_http_client\n\n\n"
+        "async def main():\n"
+        f'    async with streamable_http_client("{address}") as (read, write, _):\n'
+        "        async with ClientSession(read, write) as session:\n"
+        "            await session.initialize()\n"
+        '            answer = await session.call_tool("corpora", {})\n'
+        "            print(answer.content[0].text)\n\n\n"
+        "asyncio.run(main())"
+    )
+
+
 def as_tool(name: str, given: dict[str, Any]) -> str:
-    """With an MCP session, which the README shows how to open."""
+    """With an MCP session, which `as_session` opens."""
     return f'answer = await session.call_tool("{name}", {given!r})'

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.components.markup import escape, table
-from app.panels.api.examples import EXAMPLES, as_curl, as_python, as_tool
+from app.panels.api.examples import EXAMPLES, as_curl, as_python, as_session, as_tool
 
 _LIMITS = (
     "A refusal is a sentence with a code that stays the same: bad-input, budget-refused, ledger-unavailable, "
@@ -22,11 +22,14 @@ def endpoints_html(
     names = [(name.removeprefix("/"), about) for name, about in known]
     parts = [_endpoint_html(name, about, said.get(name, {}), address) for name, about in names]
     mcp = f"{address}/gradio_api/mcp/"
+    session = _code("mcp-session", "A session, in Python", as_session(mcp))
     return (
         '<p class="lead">Whatever the pages do, a program can do: over HTTP, with Python or curl, or as '
         f"tools of an MCP server at <code>{escape(mcp)}</code>. Without a curator's token a program is a "
         "visitor.</p>"
         f'<p class="small">{escape(_LIMITS)} {escape(limit)}</p>{"".join(parts)}'
+        '<details class="endpoint" id="api-mcp"><summary><code>MCP</code> <span>How to open the session that '
+        f"the examples for MCP call.</span></summary>{session}</details>"
     )
 
 
@@ -44,7 +47,7 @@ def _endpoint_html(name: str, about: Mapping[str, Any], said: Mapping[str, str],
             str(each["parameter_name"]),
             str(each.get("python_type", {}).get("type", "")),
             "" if not each.get("parameter_has_default") else repr(each.get("parameter_default")),
-            said.get(each["parameter_name"], ""),
+            said.get(each["parameter_name"], "").replace("`", ""),
         ]
         for each in about.get("parameters", [])
     ]
@@ -55,11 +58,25 @@ def _endpoint_html(name: str, about: Mapping[str, Any], said: Mapping[str, str],
         ("curl", as_curl(name, given, address)),
         ("MCP", as_tool(name, given)),
     )
-    code = "".join(
-        f'<h4>{kind}</h4><pre tabindex="0" aria-label="{kind} for {name}">{escape(text)}</pre>'
-        for kind, text in calls
-    )
+    code = "".join(_code(f"{kind}-{name}".lower(), kind, text) for kind, text in calls)
     return (
         f'<details class="endpoint" id="api-{name}"><summary><code>/{name}</code> '
-        f"<span>{escape(summary)}</span></summary>{takes}{code}</details>"
+        f"<span>{_with_code(summary)}</span></summary>{takes}{code}</details>"
+    )
+
+
+def _code(place: str, kind: str, text: str) -> str:
+    """Lines to copy, and the button that does."""
+    return (
+        f'<div class="code-head"><h4>{kind}</h4>'
+        f'<button type="button" data-copies="code-{place}" aria-label="Copy {place}">Copy</button></div>'
+        f'<pre id="code-{place}" tabindex="0" aria-label="{place}">{escape(text)}</pre>'
+    )
+
+
+def _with_code(words: str) -> str:
+    """Words in which `names` stand as code."""
+    return "".join(
+        f"<code>{escape(piece)}</code>" if place % 2 else escape(piece)
+        for place, piece in enumerate(words.split("`"))
     )

@@ -39,13 +39,11 @@ def build(does: Handlers, kept: Stored, limit: dict[str, Any]) -> None:
         Args:
             attack: secrets, canaries, codes, membership, reconstruction, audit or stop.
             subject: for secrets and membership, what was trained; empty is the demonstration.
-            targets: with commas, of whole, ensemble, strict, submix, pmixed, public, model, mdp, smdp, cadp,
-                dp-sgd, as the attack has them; empty is the attack's usual choice.
+            targets: of whole,ensemble,strict,submix,pmixed,public,model,mdp,smdp,cadp,dp-sgd; empty: usual.
             amount: how many secrets, canaries, answers, texts, words or games; 0 is the usual number.
             epsilon: the budget opened for the attack; 0 is the one that the target is served with.
             seed: of the experiment; the protected mechanism is never seeded.
-            text: secrets to ask for (words => secret, one a line), texts that were trained on (one a line),
-                or the text to sanitise.
+            text: secrets to ask for (words => secret) or texts trained on, one a line; or a text to sanitise.
             others: for membership, texts of the same kind that were not trained on, one a line.
             template: for canaries, a sentence with a hole, such as "The code is {digits:4}."
             token: a curator's token, needed for private corpora.

@@ -108,6 +108,11 @@ class Desk:
             return {}
         return {name: budget for name, budget in found.items() if budget is not None}
 
+    def has_private(self) -> bool:
+        """Whether there is a private corpus here, or was one: another text may share people with it."""
+        trained = any(not entry.synthetic for entry in self.studio.ensembles())
+        return trained or any(not budget.synthetic for budget in self.budgets().values())
+
     def refuse_in_training(self, name: str) -> None:
         """What is being trained is neither renamed nor deleted under its training."""
         if self.jobs.busy_with(name):

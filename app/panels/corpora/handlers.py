@@ -163,12 +163,13 @@ class Handlers(Desk):
         except InputError as error:
             advice = {page.guidance: problem(error)}
         return {
-            page.said: look.waiting_html(upload),
+            page.said: look.waiting_html(upload, read=True),
             **self.waits(True),
             page.plan: shown(True),
             page.report: look.report_html(report_corpus(corpus, partition=partition)),
             page.plans.name: name,
             page.plans.whole: gr.update(visible=how.synthetic, value=False),
+            page.plans.adds: gr.update(visible=self.has_private()),
             page.refused: "",
             page.estimate: notice(TIMING) if partition else "",
             **advice,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 import gradio as gr
 from gradio.blocks import Block
 
+from app.address import COPY_LINK
 from app.panels.predict.controls import PROTOCOL_NAMES
 from core.curator.guidance import MOST_PARTS
 
@@ -123,16 +124,17 @@ def build() -> Layout:
                 plans = _second_step()
                 gr.HTML('<h2><span class="step">3</span> Train</h2>')
                 estimate = gr.HTML(elem_id="training-estimate")
-                train = gr.Button("Train", variant="primary", elem_id="train")
+                with gr.Row(elem_classes="action-row"):
+                    train = gr.Button("Train", variant="primary", elem_id="train", scale=0, min_width=220)
                 refused = gr.HTML(elem_id="training-refused")
     gr.HTML("<h2>Ensembles</h2>")
     listed = gr.HTML(elem_id="ensembles")
     with gr.Column(visible=False, elem_id="corpora-keeping") as keeping:
-        with gr.Row():
+        with gr.Row(elem_classes="aligned-row"):
             ensemble = gr.Dropdown([], label="Ensemble", filterable=False, scale=2, min_width=200)
             new_name = gr.Textbox(label="New name", max_lines=1, max_length=120, scale=2, min_width=200)
-            rename = gr.Button("Rename", scale=1, min_width=110)
-            delete = gr.Button("Delete", scale=1, min_width=110)
+            rename = gr.Button("Rename", scale=0, min_width=110)
+            delete = gr.Button("Delete", scale=0, min_width=110)
         with gr.Column(visible=False, elem_id="delete-confirm") as confirm:
             confirming = gr.State("")
             question = gr.HTML()
@@ -140,6 +142,8 @@ def build() -> Layout:
                 sure = gr.Button("Delete it", variant="stop")
                 keep = gr.Button("Keep it")
         renamed = gr.HTML(elem_id="keeping-said")
+    with gr.Row(elem_classes="examples-row"):
+        gr.Button("Copy link to this panel", size="sm").click(None, js=COPY_LINK)
     return Layout(
         gate, desk, timer, job, status, stop, resume, discard, steps, file, reads, said, read, forget,
         plan, report, guidance, plans, estimate, train, refused, listed, keeping, ensemble, new_name,
@@ -157,12 +161,12 @@ def _first_step() -> tuple[gr.File, Reads, gr.HTML, gr.Button, gr.Button]:
             with gr.Row():
                 user = gr.Textbox(
                     label="Column of user ids",
-                    info="Empty: found by its name.",
+                    info="Empty: it is found.",
                     max_lines=1,
                     min_width=160,
                 )
                 text = gr.Textbox(
-                    label="Column of the text", info="Empty: found.", max_lines=1, min_width=160
+                    label="Column of the text", info="Empty: it is found.", max_lines=1, min_width=160
                 )
             each = gr.Checkbox(
                 label="Each document is from a different person",
@@ -229,7 +233,7 @@ def _second_step() -> Plans:
             info="To show what would leak; synthetic text only.",
             visible=False,
         )
-    adds = gr.Checkbox(label="The guarantees add up", info=_ADDS, elem_id="guarantees-add")
+    adds = gr.Checkbox(label="The guarantees add up", info=_ADDS, elem_id="guarantees-add", visible=False)
     return Plans(
         name, parts, protocol, halves, epsilon, alpha, queries, w_max, passes, layers, whole, adds
     )  # fmt: skip

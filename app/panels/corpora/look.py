@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from urllib.parse import quote
 
+from app.components.fitted import Size, fitted
 from app.components.markup import escape, notice, table
+from app.components.phrases import percent
 from core.catalogue import Entry
 from core.charts import Axis, Line, line_chart
 from core.corpus import CorpusReport, report_sentences
@@ -40,14 +42,14 @@ def gate_html(curator: bool, password: bool) -> str:
     return f'<p class="lead">{LEAD}</p>{said}'
 
 
-def waiting_html(upload: Upload | None) -> str:
-    """The text that waits, and when it will be deleted."""
+def waiting_html(upload: Upload | None, *, read: bool = False) -> str:
+    """The text that waits, when it will be deleted, and the way on where its report is not on the page."""
     if upload is None:
         return ""
     until = upload.received + timedelta(hours=UPLOAD_HOURS)
     return notice(
         f"{upload.name} is here, out of the web server's cache. It is deleted once it is trained, when you "
-        f"remove it, or by {until:%Y-%m-%d %H:%M} UTC."
+        f"remove it, or by {until:%Y-%m-%d %H:%M} UTC.{'' if read else ' Read it again to go on.'}"
     )
 
 
@@ -98,11 +100,11 @@ def status_html(status: JobStatus | None) -> str:
     """A training: its state in words, how far it is, its curves, and what came of it."""
     if status is None:
         return ""
-    percent = round(100 * status.share)
+    share = round(100 * status.share)
     bar = (
         f'<div class="progress" role="progressbar" aria-label="Training of {escape(status.name)}" '
-        f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{percent}">'
-        f'<span style="width:{percent}%"></span></div>'
+        f'aria-valuemin="0" aria-valuemax="100" aria-valuenow="{share}">'
+        f'<span style="width:{share}%"></span></div>'
     )
     parts = [
         f'<section class="training {status.state}"><h2>{escape(status.name)}: {_STATES[status.state]}</h2>',
@@ -126,8 +128,11 @@ def curves_html(curves: Sequence[Curve]) -> str:
     if len(drawn) <= _IN_ONE_CHART:
         lines = [Line(curve.adapter, curve.points) for curve in drawn]
         x, y = Axis("step", low=0.0), Axis("loss, nats a token")
-        chart = line_chart(lines, title="Loss by adapter", x=x, y=y, size=(720, 280))
-        return f'<div class="curves">{chart}</div>'
+
+        def draw(size: Size) -> str:
+            return line_chart(lines, title="Loss by adapter", x=x, y=y, size=size)
+
+        return f'<div class="curves">{fitted(draw, (760, 280), (340, 250))}</div>'
     every = [loss for curve in drawn for _, loss in curve.points]
     low, high = min(every), max(every)
     small = "".join(_small(curve, low, high) for curve in drawn)
@@ -152,7 +157,7 @@ def ensembles_html(entries: Sequence[Entry], budgets: Mapping[str, Budget], cura
             [
                 entry.name,
                 "synthetic" if entry.synthetic else "private",
-                f"{entry.manifest.partition.get('k')}",
+                _parts(entry),
                 budget.protocol if budget else str(plan.get("protocol", "")),
                 f"{epsilon:g}",
                 f"{epsilon - min(budget.remaining):.4f}" if budget and exact else "hidden" if budget else "0",
@@ -163,6 +168,12 @@ def ensembles_html(entries: Sequence[Entry], budgets: Mapping[str, Budget], cura
         )
     heads = ["name", "text", "parts", "protocol", "epsilon", "spent", "queries used", "trained", "remarks"]
     return table("What can be asked on Predict", heads, rows, numbers=(2, 4, 5, 6))
+
+
+def _parts(entry: Entry) -> str:
+    """The number of parts, and whether each was trained as two halves."""
+    halves = " in halves" if entry.manifest.partition.get("halves") else ""
+    return f"{entry.manifest.partition.get('k')}{halves}"
 
 
 def delete_question(entry: Entry, budget: Budget | None) -> str:
@@ -186,7 +197,7 @@ def spoken(seconds: float) -> str:
 
 
 def _now(status: JobStatus) -> str:
-    reached = f"{status.share:.0%} done"
+    reached = f"{percent(status.share)} done"
     if status.state == "queued":
         return "The training begins when the model is in memory."
     if status.state == "running":
