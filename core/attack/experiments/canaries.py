@@ -121,7 +121,7 @@ class _CanaryRun:
     def training_takes(self) -> float:
         """Seconds, by a trial: the parts and the whole."""
         data = lessons(self.planted.corpus, self.public, self.plan.split, seed=self.seed)
-        return training_seconds(self.public, data, self.plan.training)
+        return training_seconds(self.public, data, self.plan.split.trained(self.plan.training))
 
     def private_training_takes(self, kind: str) -> float:
         """Seconds: one adapter on everything, and what each gradient by itself costs on top."""
@@ -133,7 +133,7 @@ class _CanaryRun:
     def attack_takes(self, kind: str) -> float:
         """Seconds: every canary is ranked, about half of them asked for."""
         split, alone = self.plan.split, kind in PRIVATE_TRAININGS or kind in (WHOLE, PUBLIC)
-        adapters = 1 if alone else split.parts * (2 if split.halves else 1)
+        adapters = 1 if alone else split.models
         pace = pace_before_training(self.public, self.plan.training.shape, adapters)
         return self.plan.canaries * (_READS * pace.batched + 0.5 * pace.answers(1, 12.0, 6.0))
 

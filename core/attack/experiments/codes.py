@@ -30,7 +30,7 @@ PROMPT = "My number is:"
 QUERIES_PER_DIGIT = 2  # a budget is planned for the generations with some room
 COPIES = 2
 PASSES = 20  # until a model says its code and nothing else
-_BATCH = 4  # of the model of all codes
+_BATCH = 1  # of the model of all codes, which takes as many more steps
 UNPROTECTED = (WHOLE, "ensemble")
 _NEW = 0.5  # of the tokens that are drawn, about as many follow a history that was not read before
 

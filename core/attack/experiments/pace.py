@@ -5,7 +5,8 @@ A trial is good for a while, so that an estimate that is asked for again costs n
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
+from statistics import median
 from time import monotonic, perf_counter, thread_time
 
 import numpy as np
@@ -62,10 +63,12 @@ def training_seconds(public: PublicModel, data: Sequence[AdapterData], training:
     """How long training on this data takes: positions that are run, times the seconds of one in a trial."""
     positions = 0.0
     for batch, entries in groupby(data, key=lambda entry: entry.batch or training.batch):
-        together = list(entries)
-        longest = max(_steps(entry, batch, training) for entry in together)
-        tokens = sum(map(_tokens, together))  # read once by the layers below
-        positions += len(together) * batch * training.length * longest + tokens
+        alike = list(entries)
+        size = training.rows_at_once or len(alike)
+        for together in (alike[start : start + size] for start in range(0, len(alike), size)):
+            longest = max(_steps(entry, batch, training) for entry in together)
+            tokens = sum(map(_tokens, together))  # read once by the layers below
+            positions += len(together) * batch * training.length * longest + tokens
     return positions * _position_seconds(public, training.shape)
 
 
@@ -121,7 +124,7 @@ def _try(branches: Branches) -> Pace:
 
 
 def _position_seconds(public: PublicModel, shape: LoraShape) -> float:
-    """A position forward and back, by the second of two small steps; the first lays things out."""
+    """A position forward and back, by the middle of three small steps; the one before lays things out."""
     key = (id(public), shape, "training")
     known = _recent(key)
     if isinstance(known, float):
@@ -131,9 +134,9 @@ def _position_seconds(public: PublicModel, shape: LoraShape) -> float:
     def stepped(progress: Progress) -> None:
         moments.append(perf_counter())
 
-    trial = TrainingSettings(shape=shape, passes=2, batch=_BATCH, length=_LENGTH, validation=0.0)
+    trial = TrainingSettings(shape=shape, passes=4, batch=_BATCH, length=_LENGTH, validation=0.0)
     finetune(public, [AdapterData("trial", [[1] * (_BATCH * _LENGTH - 1)])], trial, progress=stepped)
-    found = (moments[-1] - moments[-2]) / (_BATCH * _LENGTH)
+    found = median(later - before for before, later in pairwise(moments[-4:])) / (_BATCH * _LENGTH)
     _known[key] = (monotonic(), found)
     return found
 

@@ -26,7 +26,7 @@ class CanaryPlan:
     canaries: int = 16
     copies: int = 8
     among: Literal["one", "spread"] = "one"
-    documents: int = 24  # of the corpus, of whole users, that the canaries hide among
+    documents: int = 12  # of the corpus, of whole users, that the canaries hide among
     split: Split = field(default_factory=Split)
     training: TrainingSettings = field(default_factory=quick_training)
     targets: tuple[str, ...] = ("whole", "strict")

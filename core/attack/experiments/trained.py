@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from core.attack.targets import WHOLE, Subject
 from core.attack.watch import SILENT, AttackCancelled, Watch
@@ -15,11 +15,11 @@ from core.lm.public import PublicModel
 from core.lm.stack import LoraShape
 
 
-def quick_training(passes: int = 4, length: int = 48) -> TrainingSettings:
-    """Few layers, a small rank, short sequences: enough to memorise, in seconds."""
-    shape = LoraShape(layers=4, rank=4, alpha=8.0)
+def quick_training(passes: int = 8, length: int = 48) -> TrainingSettings:
+    """Few layers, short sequences, a step for each of them: enough to memorise, in seconds."""
+    shape = LoraShape(layers=4, rank=8, alpha=16.0)
     return TrainingSettings(
-        shape=shape, passes=passes, batch=4, length=length, learning_rate=5e-3, validation=0.0
+        shape=shape, passes=passes, batch=1, length=length, learning_rate=5e-3, validation=0.0
     )
 
 
@@ -34,6 +34,15 @@ class Split:
     queries: int = 1024
     w_max: float = 0.5
 
+    @property
+    def models(self) -> int:
+        """The adapters of the parts."""
+        return self.parts * (2 if self.halves else 1)
+
+    def trained(self, training: TrainingSettings) -> TrainingSettings:
+        """Parts together and the whole by itself: it is several times as long, and no part waits for it."""
+        return replace(training, rows_at_once=self.models)
+
 
 def train_subject(
     corpus: Corpus,
@@ -47,6 +56,7 @@ def train_subject(
 ) -> Subject:
     """One adapter for each part (or half) and one on everything; nothing is written to disk."""
     data = lessons(corpus, public, split, seed=seed, whole=whole)
+    training = split.trained(training)
     return memorise(corpus.name, public, data, split, training, synthetic=corpus.synthetic, watch=watch)
 
 

@@ -21,13 +21,13 @@ def canaries(
     ] = 16,
     copies: Annotated[int, typer.Option(help="How often each is planted.")] = 8,
     spread: Annotated[bool, typer.Option(help="Spread the copies over users.")] = False,
-    documents: Annotated[int, typer.Option(min=1, help="Documents of the corpus to hide among.")] = 24,
+    documents: Annotated[int, typer.Option(min=1, help="Documents of the corpus to hide among.")] = 12,
     parts: Annotated[int, typer.Option(help="Parts of the small ensemble.")] = 4,
     epsilon: Annotated[
         float | None,
         typer.Option(help="Of each part, and of CADP and DP-SGD; 2 and 8 if none. Words have 12."),
     ] = None,
-    passes: Annotated[int, typer.Option(min=1, help="Passes over the text.")] = 4,
+    passes: Annotated[int, typer.Option(min=1, help="Passes over the text.")] = 8,
     target: Annotated[
         list[str] | None,
         typer.Option(
