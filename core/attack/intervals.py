@@ -1,9 +1,8 @@
-"""Confidence intervals: exact for counts, without any law for means, by bootstrap for the rest.
+"""Confidence intervals: exact for counts, without any law for means.
 
 All of them are two-sided at 95 % unless told otherwise, and the tests count how often they cover.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -96,33 +95,6 @@ def mean(
     return Interval(
         float(x.mean()), float(np.quantile(low, 1.0 - part)), float(np.quantile(high, part)), confidence
     )
-
-
-def two_sample(
-    statistic: Callable[[Floats, Floats], float],
-    first: ArrayLike,
-    second: ArrayLike,
-    rng: np.random.Generator,
-    *,
-    confidence: float = CONFIDENCE,
-    resamples: int = RESAMPLES,
-) -> Interval:
-    """A statistic of two independent samples, by percentiles over resamples of each."""
-    a, b = np.asarray(first, np.float64), np.asarray(second, np.float64)
-    if a.size == 0 or b.size == 0:
-        raise InputError("Both sides need at least one value.")
-    found = np.array(
-        [
-            statistic(a[rng.integers(a.size, size=a.size)], b[rng.integers(b.size, size=b.size)])
-            for _ in range(resamples)
-        ]
-    )
-    low, high = np.quantile(found, _tails(confidence))
-    return Interval(statistic(a, b), float(low), float(high), confidence)
-
-
-def _tails(confidence: float) -> tuple[float, float]:
-    return 0.5 * (1.0 - confidence), 0.5 * (1.0 + confidence)
 
 
 def _check(hits: int, trials: int, confidence: float) -> None:

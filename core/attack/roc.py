@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from core.attack.intervals import CONFIDENCE, Floats, Interval, lower_limit, two_sample, upper_limit
+from core.attack.intervals import CONFIDENCE, RESAMPLES, Floats, Interval, lower_limit, upper_limit
 from core.errors import InputError
 
 RATES = (0.01, 0.001)
@@ -73,7 +73,7 @@ def area_interval(members: Floats, others: Floats, rng: np.random.Generator) -> 
     """
     value, error = area(members, others), 0.5 * (1.0 - CONFIDENCE)
     if min(value, 1.0 - value) >= _EDGE:
-        return two_sample(area, members, others, rng)
+        return Interval(value, *np.quantile(_resampled(members, others, rng), [error, 1.0 - error]).tolist())
     from scipy.stats import beta
 
     trials = min(members.size, others.size)
@@ -81,6 +81,17 @@ def area_interval(members: Floats, others: Floats, rng: np.random.Generator) -> 
     low = float(beta.ppf(error, hits, trials - hits + 1.0)) if hits > 0.0 else 0.0
     high = float(beta.ppf(1.0 - error, hits + 1.0, trials - hits)) if hits < trials else 1.0
     return Interval(value, low, high)
+
+
+def _resampled(members: Floats, others: Floats, rng: np.random.Generator) -> Floats:
+    """The areas of resamples of both sides: every pair counts as often as its two texts were drawn."""
+    pairs = np.greater.outer(members, others) + 0.5 * np.equal.outer(members, others)
+    drawn = [
+        rng.multinomial(side.size, np.full(side.size, 1.0 / side.size), RESAMPLES)
+        for side in (members, others)
+    ]
+    found: Floats = ((drawn[0] @ pairs) * drawn[1]).sum(axis=1) / pairs.size
+    return found
 
 
 def true_positives(members: Floats, others: Floats, rate: float) -> TruePositives:

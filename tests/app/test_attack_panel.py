@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -25,6 +26,7 @@ from app.panels.attack.look import (
     runs_html,
 )
 from core.attack.conduct import one_at_a_time
+from core.attack.experiments import secrets
 from core.attack.kept.links import make_link, revoke_link
 from core.attack.kept.runs import BarData, Finding, Outcome, Picture, Run
 from core.attack.kept.storage import list_runs, save_run
@@ -34,6 +36,7 @@ from core.studio import Studio
 from tests.app.calling import Caller
 from tests.app.conftest import PASSWORD
 from tests.app.payloads import PAYLOADS
+from tests.ensembles import make_ensemble
 
 SECRETS = "The night nurse => 12\nMy number is => 77"
 
@@ -123,6 +126,17 @@ def test_an_estimate_of_an_attack_that_is_no_longer_chosen_says_nothing(served, 
     assert "Takes" not in str(visitor.asks("time_attack", *audit))
     stop = values(attack="stop", targets=[], amount=4)
     assert "falls silent" in visitor.asks("time_attack", *stop)["attack-estimate"]
+
+
+def test_an_estimate_that_still_stands_is_said_at_once_and_an_old_one_is_tried_again(served, monkeypatch):
+    served.studio.warm_up().join()
+    offers = Choosing(Handlers(served.studio, Curators(served.studio.settings)))
+    audit, request = values(attack="audit", targets=["strict"], amount=40), gr.Request(session_hash="again")
+    first = list(offers.time_attack("", request, *audit))
+    assert ["being tried out" in said for said in first] == [True, False]
+    assert list(offers.time_attack("", request, *audit)) == first[1:]
+    monkeypatch.setattr(choosing, "_GOOD_FOR", -1.0)
+    assert len(list(offers.time_attack("", request, *audit))) == 2
 
 
 def test_an_estimate_waits_for_the_model_that_is_being_loaded(served, monkeypatch):
@@ -221,6 +235,27 @@ def test_two_attacks_at_once_are_a_sentence_and_the_first_is_not_disturbed(serve
             attack(client, subject="notes", targets="whole", text=SECRETS)
         assert "Another attack is running" in visitor.asks("run_attack", *values())["attack-progress"]
     assert len(list_runs(served.studio.settings)) == before
+
+
+def test_a_target_that_is_deleted_while_it_is_attacked_is_a_sentence_and_what_was_found_is_kept(
+    served, visitor, monkeypatch
+):
+    settings, asking = served.studio.settings, secrets.ask_for_secrets
+    folder = make_ensemble(settings, "passing", synthetic=True)
+
+    def ask_then_delete(*arguments, **named):
+        found = asking(*arguments, **named)
+        shutil.rmtree(folder, ignore_errors=True)
+        return found
+
+    monkeypatch.setattr(secrets, "ask_for_secrets", ask_then_delete)
+    shown = visitor.asks("run_attack", *values(subject="passing", targets=["whole", "public"]))
+    assert "passing was deleted or trained again while it was attacked" in shown["attack-result"]
+    assert "With no protection the attacker reads" in shown["attack-result"]
+    run = list_runs(settings)[0]
+    assert (run.status, [each.target for each in run.outcome.findings]) == ("stopped", ["no protection"])
+    again = visitor.asks("run_attack", *values(subject="passing"))
+    assert "nothing named 'passing'" in again["attack-progress"]
 
 
 @pytest.mark.parametrize(

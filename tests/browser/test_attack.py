@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
+from core.attack.conduct import one_at_a_time
 from core.attack.kept.storage import list_runs, save_run
 from tests.app.test_attack_panel import a_run
 from tests.browser.seeing import LOOKS, copied, serious, sideways, sign_in
@@ -91,6 +92,44 @@ def test_a_cancelled_attack_says_so_and_keeps_what_it_has(open_page, served):
     expect(page.locator("#attack-result")).to_contain_text("was cancelled", timeout=60_000)
     expect(page.locator("#attack-run")).to_be_enabled()
     assert list_runs(served.studio.settings)[0].status in ("cancelled", "finished")
+
+
+@pytest.mark.parametrize(
+    ("template", "sentence"),
+    [
+        ("My ID is 5.", "needs a hole"),
+        ("My ID is {digits:13}", "too many to rank"),
+        ("My ID is {letters:6}", "joins neighbouring characters"),
+        ("{digits:4} is my ID", "words before its first hole"),
+    ],
+)
+def test_a_format_that_cannot_be_ranked_is_a_sentence_before_the_click_and_after(
+    open_page, served, template, sentence
+):
+    before = len(list_runs(served.studio.settings))
+    page = open_attack(open_page, "/?panel=attack&attack=canaries&attack_amount=4&targets=whole")
+    expect(page.locator("#attack-amount input")).to_have_value("4")
+    page.get_by_role("button", name="More settings").click()
+    page.fill("#attack-template input, #attack-template textarea", template)
+    page.keyboard.press("Tab")
+    expect(page.locator("#attack-estimate")).to_contain_text(sentence)
+    page.click("#attack-run")
+    expect(page.locator("#attack-progress")).to_contain_text(sentence)
+    expect(page.locator("#attack-run")).to_be_enabled()
+    expect(page.locator("#attack-cancel")).to_be_disabled()
+    assert len(list_runs(served.studio.settings)) == before
+
+
+def test_an_attack_beside_another_one_is_a_sentence_and_can_be_run_when_that_has_ended(open_page, served):
+    page = open_attack(open_page, "/?panel=attack&attack=stop&attack_amount=12")
+    expect(page.locator("#attack-amount input")).to_have_value("12")
+    with one_at_a_time(served.studio.settings):
+        page.click("#attack-run")
+        expect(page.locator("#attack-progress")).to_contain_text("Another attack is running here")
+        expect(page.locator("#attack-run")).to_be_enabled()
+    page.click("#attack-run")
+    expect(page.locator(".attack-verdict")).to_contain_text("On Strict")
+    expect(page.locator("#attack-progress")).not_to_contain_text("Another attack")
 
 
 def test_the_buttons_come_back_where_the_queue_was_full(open_page):

@@ -38,8 +38,8 @@ def title_of(kind: str, protection: Protection) -> str:
     if kind not in PRIVATE_TRAININGS:
         raise InputError(f"A private training is one of {', '.join(PRIVATE_TRAININGS)} (it is {kind!r}).")
     if kind in SANITISED:
-        return f"training on {_NAMES[kind]} at word epsilon {protection.word_epsilon:g}"
-    return f"training by {_NAMES[kind]} at epsilon {protection.epsilon:g}"
+        return f"a model trained on {_NAMES[kind]} at word epsilon {protection.word_epsilon:g}"
+    return f"a model trained by {_NAMES[kind]} at epsilon {protection.epsilon:g}"
 
 
 def train_privately(
@@ -55,7 +55,7 @@ def train_privately(
     """One adapter on the whole corpus by this training, in memory only."""
     protection = protection or Protection()
     title = title_of(kind, protection)
-    watch.at(0.0, f"preparing {title}")
+    watch.at(0.0, f"preparing what {title} reads")
     try:
         if kind in SANITISED:
             stack = _on_sanitised(kind, corpus, public, training, protection, settings, watch)

@@ -17,10 +17,13 @@ def reads(results: Sequence[tuple[Target, int, int, Interval]], what: str) -> tu
     of 10 codes; under Strict at epsilon 2, none." The others have the intervals.
     """
     sentences, protected = [], []
+    named = any(target.kind == WHOLE for target, *_ in results)  # the first sentence says what is counted
     for target, hits, total, share in results:
         limits = f"interval {percent(share.low)} to {percent(share.high)} %"
         if target.kind != WHOLE:
-            sentences.append(f"{under(target)}: {count(hits)} of {total}, {limits}.")
+            counted = f"{total}" if named else f"{total} {what}"
+            sentences.append(f"{under(target)}: {count(hits)} of {counted}, {limits}.")
+            named = True
         if target.protected or target.kind == ALONE:
             protected.append(f"; {in_a_sentence(under(target))}, {count(hits)}")
     for target, hits, total, _ in results:

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from core.attack.roc import area, area_interval, roc, true_positives
+from core.attack.roc import _resampled, area, area_interval, roc, true_positives
 from core.errors import InputError
+
+RUNS = 1000
 
 
 def test_the_area_counts_pairs_and_halves_of_ties():
@@ -24,15 +26,28 @@ def test_the_curve_goes_from_corner_to_corner_and_encloses_the_area():
     assert float(np.trapezoid(y, x)) == pytest.approx(found.area.value, abs=1e-9)
 
 
-@pytest.mark.parametrize(("shift", "n"), [(0.0, 50), (1.0, 50), (3.0, 20), (3.0, 50)])
+@pytest.mark.parametrize(
+    ("shift", "n"), [(0.0, 10), (0.0, 50), (0.5, 30), (1.0, 20), (1.0, 50), (3.0, 20), (3.0, 50)]
+)
 def test_areas_cover_in_at_least_93_percent_of_simulated_runs(shift, n):
     rng = np.random.default_rng(7)
     truth = norm.cdf(shift / 2**0.5)
-    runs, covered = (1000, 0) if shift == 3.0 else (250, 0)  # the bootstrap in the middle takes longer
-    for _ in range(runs):
+    covered = 0
+    for _ in range(RUNS):
         found = area_interval(rng.normal(shift, 1, n), rng.normal(0, 1, n), rng)
         covered += found.low <= truth <= found.high
-    assert covered >= (0.93 if runs == 1000 else 0.915) * runs
+    assert covered >= 0.93 * RUNS
+
+
+def test_a_resample_counts_pairs_as_often_as_their_texts_are_drawn():
+    rng = np.random.default_rng(3)
+    members, others = rng.integers(0, 4, 30).astype(float), rng.integers(0, 4, 20).astype(float)  # with ties
+    drawn = _resampled(members, others, np.random.default_rng(5))
+    again = np.random.default_rng(5)
+    inside, outside = (again.multinomial(n, np.full(n, 1 / n), drawn.size) for n in (30, 20))
+    for row in range(0, drawn.size, 97):
+        wanted = area(np.repeat(members, inside[row]), np.repeat(others, outside[row]))
+        assert drawn[row] == pytest.approx(wanted)
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.001])
@@ -42,10 +57,10 @@ def test_true_positives_cover_also_where_there_are_too_few_non_members(shift, ra
     truth = norm.sf(norm.isf(rate) - shift)
     for n in (50, 500):
         covered = 0
-        for _ in range(500):
+        for _ in range(RUNS):
             found = true_positives(rng.normal(shift, 1, n), rng.normal(0, 1, n), rate)
             covered += found.found.low <= truth <= found.found.high
-        assert covered >= 0.93 * 500
+        assert covered >= 0.93 * RUNS
 
 
 def test_a_rate_that_cannot_be_measured_says_so():

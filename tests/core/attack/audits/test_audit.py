@@ -1,6 +1,7 @@
 """Lower bounds on epsilon: they hold on mechanisms whose epsilon is known, and they rise on broken ones."""
 
 import math
+import random
 from collections import Counter
 
 import numpy as np
@@ -17,7 +18,7 @@ from core.attack.audits.audit import (
     one_run_bound,
     renyi_bound,
 )
-from core.attack.audits.games import History, audit, best_event
+from core.attack.audits.games import History, World, audit, best_event
 from core.attack.audits.hard_worlds import EPSILON, pmixed_worlds, strict_worlds, submix_worlds
 from core.errors import InputError
 from core.privacy.renyi import renyi_divergence
@@ -135,6 +136,30 @@ def test_the_whole_audit_catches_the_mutant(name, monkeypatch):
     next(mutant for mutant in MUTANTS if mutant.name == name).patch(monkeypatch)
     played = audit([*strict_worlds(), *submix_worlds()], games=30_000, confidence=0.999)
     assert any(each.broken for each in played), [(each.world, round(each.bound, 2)) for each in played]
+
+
+class Coin:
+    """A world of one token that is 1 with this chance, and a mechanism that knows its own divergence."""
+
+    alpha = 2.0
+    epsilon = binary_renyi(0.7, 0.3, 2.0)
+
+    def __init__(self, chance, rng):
+        self.chance, self.rng, self.protocol = chance, rng, self
+
+    def play(self, steps):
+        return (int(self.rng.random() < self.chance),)
+
+
+def test_the_audit_by_games_covers_on_a_mechanism_of_known_epsilon():
+    """Also with the event chosen from games: at most one run in twenty may call a sound mechanism broken."""
+    rng = random.Random(2)
+    world = World("a coin", Coin(0.7, rng), Coin(0.3, rng), 1)  # type: ignore[arg-type]
+    played = [audit([world], games=400)[0] for _ in range(RUNS)]
+    assert np.mean([each.broken for each in played]) <= 0.05
+    assert np.median([each.bound for each in played]) > 0.5 * Coin.epsilon
+    leaky = World("a leaky coin", Coin(0.9, rng), Coin(0.1, rng), 1)  # type: ignore[arg-type]
+    assert all(audit([leaky], games=400)[0].broken for _ in range(20))
 
 
 def test_an_audit_needs_games_and_worlds():

@@ -8,6 +8,7 @@ from core.attack.attackers import tokens_only
 from core.attack.experiments import pace
 from core.attack.experiments.codes import CodePlan, prepare_codes
 from core.attack.experiments.pace import pace_before_training, training_seconds
+from core.attack.experiments.trained import Split
 from core.attack.ranking.remembered import RememberingDecoder
 from core.attack.targets import target_of
 from core.lm.finetune import AdapterData
@@ -34,7 +35,20 @@ def test_training_is_timed_by_the_positions_that_are_run(tiny):
     assert training_seconds(tiny, apart, MEMORISING) < once
 
 
-def test_a_trial_is_good_for_some_minutes_and_then_made_again(tiny, monkeypatch):
+def test_no_part_waits_for_the_whole(tiny):
+    """Two parts and a whole as long as both: apart it takes two thirds of the time."""
+    data = [
+        *(AdapterData(f"part-{n}", [[1] * 11] * 8) for n in (1, 2)),
+        AdapterData("whole", [[1] * 11] * 16),
+    ]
+    split = Split(parts=2)
+    together = training_seconds(tiny, data, MEMORISING)
+    apart = training_seconds(tiny, data, split.trained(MEMORISING))
+    assert apart == pytest.approx(2 / 3 * together, rel=0.05)
+    assert Split(parts=3, halves=True).trained(MEMORISING).rows_at_once == 6
+
+
+def test_a_trial_is_good_for_a_while_and_then_made_again(tiny, monkeypatch):
     tried = []
     real = pace._try
     monkeypatch.setattr(pace, "_try", lambda branches: tried.append(1) or real(branches))

@@ -32,7 +32,10 @@ def test_models_trained_privately_are_targets_of_the_canary_experiment(tiny, set
     run = conduct(settings, ready)
     assert run.status == "finished", run.problem
     targets = {each.target for each in run.outcome.findings}
-    assert targets == {"training on SMDP text at word epsilon 3", "training by DP-SGD at epsilon 1"}
+    assert targets == {
+        "a model trained on SMDP text at word epsilon 3",
+        "a model trained by DP-SGD at epsilon 1",
+    }
 
 
 def test_sanitised_texts_lose_their_numbers_before_anything_is_trained(settings, monkeypatch, tiny):

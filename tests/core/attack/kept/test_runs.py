@@ -11,7 +11,7 @@ import pytest
 
 from core.attack.conduct import AttackRunning, Cancel, Prepared, Step, conduct, one_at_a_time
 from core.attack.experiments.protocols import prepare_audit
-from core.attack.experiments.verdicts import reads
+from core.attack.experiments.verdicts import percent, reads
 from core.attack.intervals import share
 from core.attack.kept.pictures import draw
 from core.attack.kept.report import in_words, report_html, report_json
@@ -141,7 +141,7 @@ def test_a_picture_says_its_values_and_intervals_to_who_cannot_see_it():
 
 
 def test_a_long_name_gets_a_line_of_its_own():
-    name = "training on SMDP text at word epsilon 12"
+    name = "a model trained on SMDP text at word epsilon 12"
     drawn = draw(Picture("Exposure", "bits", (BarData(name, 1.0), BarData("no protection", 9.0))))
     assert 'x="12.0"' in drawn.split(f">{name}<")[0].rsplit("<text", 1)[1]
 
@@ -161,6 +161,23 @@ def test_verdicts_say_what_came_and_how_sure_that_is():
     sentences = reads([(whole, 9, 10, share(9, 10)), (strict, 0, 10, share(0, 10))], "codes")
     assert sentences[0] == "With no protection the attacker reads 9 of 10 codes; from DP-SGD, none."
     assert sentences[1] == "From DP-SGD: none of 10, interval 0 to 26 %."
+
+
+def test_without_the_unprotected_model_the_first_sentence_says_what_is_counted():
+    targets = Target("model", "a model trained by CADP at epsilon 2"), Target("public", "public model")
+    sentences = reads([(target, 0, 10, share(0, 10)) for target in targets], "planted codes")
+    assert sentences == (
+        "From a model trained by CADP at epsilon 2: none of 10 planted codes, interval 0 to 26 %.",
+        "From the public model, which saw none of it: none of 10, interval 0 to 26 %.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [(0.0, "0"), (0.004, "0.4"), (0.26, "26"), (0.998, "99.8"), (0.9996, "100"), (1.0, "100")],
+)
+def test_what_is_not_zero_is_not_written_as_zero_nor_what_is_not_all_as_a_hundred(value, words):
+    assert percent(value) == words
 
 
 def test_two_attacks_at_once_are_refused_with_a_sentence_and_the_first_goes_on(settings):
@@ -201,6 +218,25 @@ def test_a_cancelled_attack_keeps_what_it_had_found(settings):
     assert run.outcome.verdict == ("1 found",)
     assert [reached.share for reached in heard] == [0.75]
     assert load_run(settings, run.id) == run
+
+
+def test_a_last_step_that_ends_early_on_a_cancel_keeps_its_findings_and_is_no_finished_run(settings):
+    cancel = Cancel()
+
+    def what_it_had(watch):
+        cancel.set()
+        return [finding("some of it")]
+
+    run = conduct(settings, prepared(what_it_had), watch=Watch(cancelled=cancel))
+    assert (run.status, [each.target for each in run.outcome.findings]) == ("cancelled", ["some of it"])
+
+
+def test_what_is_done_now_is_said_behind_what_it_is_about():
+    heard: list[str] = []
+    watch = Watch(lambda reached: heard.append(reached.doing))
+    watch.about("Strict").part(0.0, 0.5).about("secret 2 of 6").at(0.1, "searching")
+    watch.at(0.9, "looking on")
+    assert heard == ["Strict: secret 2 of 6: searching", "looking on"]
 
 
 def test_a_bar_never_goes_back():
