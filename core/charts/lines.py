@@ -125,7 +125,8 @@ def _sample(line: Line, stroke: str, x: float, y: float) -> str:
     if line.style == "dots":
         return f'<circle cx="{x + 8:.1f}" cy="{y}" r="3.5" fill="{stroke}"/>'
     dash = ' stroke-dasharray="5 4"' if line.style == "dashed" else ""
-    return f'<path d="M{x:.1f} {y}h16" stroke="{stroke}" stroke-width="{2 if dash else 3}"{dash}/>'
+    ends = f'x1="{x:.1f}" x2="{x + 16:.1f}" y1="{y}" y2="{y}"'
+    return f'<line {ends} stroke="{stroke}" stroke-width="{2 if dash else 3}"{dash}/>'
 
 
 def _in_words(lines: Sequence[Line], x: str, y: str) -> str:

@@ -212,7 +212,7 @@ def test_nothing_in_a_text_a_file_s_name_or_a_row_can_run(payload):
         progress_html(0.5, payload, 1.0),
     ]
     allowed = {
-        "div", "section", "h3", "p", "pre", "span", "i", "ul", "li", "table", "caption", "thead", "tbody",
+        "div", "section", "h2", "p", "pre", "span", "i", "ul", "li", "table", "caption", "thead", "tbody",
         "tr", "th", "td",
     }  # fmt: skip
     for page in pages:

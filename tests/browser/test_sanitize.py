@@ -135,7 +135,7 @@ def test_nothing_typed_runs(open_page):
     tags = page.evaluate(
         "[...document.querySelectorAll('#sanitize-results *')].map(each => each.tagName.toLowerCase())"
     )
-    assert set(tags) <= {"div", "section", "h3", "p", "pre", "span", "i"}
+    assert set(tags) <= {"div", "section", "h2", "p", "pre", "span", "i"}
 
 
 def send(page: Page, name: str, content: bytes) -> None:

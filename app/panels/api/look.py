@@ -68,7 +68,7 @@ def _endpoint_html(name: str, about: Mapping[str, Any], said: Mapping[str, str],
 def _code(place: str, kind: str, text: str) -> str:
     """Lines to copy, and the button that does."""
     return (
-        f'<div class="code-head"><h4>{kind}</h4>'
+        f'<div class="code-head"><span>{kind}</span>'
         f'<button type="button" data-copies="code-{place}" aria-label="Copy {place}">Copy</button></div>'
         f'<pre id="code-{place}" tabindex="0" aria-label="{place}">{escape(text)}</pre>'
     )

@@ -163,7 +163,7 @@ class Handlers(Desk):
         except InputError as error:
             advice = {page.guidance: problem(error)}
         return {
-            page.said: look.waiting_html(upload, read=True),
+            page.said: look.waiting_html(upload),
             **self.waits(True),
             page.plan: shown(True),
             page.report: look.report_html(report_corpus(corpus, partition=partition)),

@@ -187,15 +187,19 @@ def _second_step() -> Plans:
             info="Its budget keeps this name for good.",
             max_lines=1,
             max_length=120,
+            min_width=260,
             elem_id="corpus-name",
         )
-        parts = gr.Slider(2, MOST_PARTS, 8, step=1, label="Parts", info="A person lives in one of them.")
+        parts = gr.Slider(
+            2, MOST_PARTS, 8, step=1, label="Parts", info="A person lives in one of them.", min_width=260
+        )
         protocol = gr.Dropdown(
             [(PROTOCOL_NAMES[each], each) for each in TRAINED_PROTOCOLS],
             value="strict",
             label="Protocol",
             info="SubMix trains two halves of each part.",
             filterable=False,
+            min_width=260,
         )
     with gr.Accordion("The budget: fixed for good once it is trained", open=False), gr.Row():
         epsilon = gr.Number(
@@ -227,12 +231,13 @@ def _second_step() -> Plans:
     with gr.Accordion("How it learns", open=False), gr.Row():
         passes = gr.Slider(1, 10, 3, step=1, label="Passes", info="Over each part's text.")
         layers = gr.Slider(1, 30, 8, step=1, label="Layers", info="How many of the top layers learn.")
-        halves = gr.Checkbox(label="Two halves of each part", info="SubMix needs them.")
-        whole = gr.Checkbox(
-            label="Also one model on everything",
-            info="To show what would leak; synthetic text only.",
-            visible=False,
-        )
+        with gr.Column(min_width=200):
+            halves = gr.Checkbox(label="Two halves of each part", info="SubMix needs them.")
+            whole = gr.Checkbox(
+                label="Also one model on everything",
+                info="To show what would leak; synthetic text only.",
+                visible=False,
+            )
     adds = gr.Checkbox(label="The guarantees add up", info=_ADDS, elem_id="guarantees-add", visible=False)
     return Plans(
         name, parts, protocol, halves, epsilon, alpha, queries, w_max, passes, layers, whole, adds

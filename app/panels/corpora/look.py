@@ -42,15 +42,16 @@ def gate_html(curator: bool, password: bool) -> str:
     return f'<p class="lead">{LEAD}</p>{said}'
 
 
-def waiting_html(upload: Upload | None, *, read: bool = False) -> str:
-    """The text that waits, when it will be deleted, and the way on where its report is not on the page."""
+def waiting_html(upload: Upload | None) -> str:
+    """The text that waits, when it will be deleted, and the way on, which hides where the report is."""
     if upload is None:
         return ""
     until = upload.received + timedelta(hours=UPLOAD_HOURS)
-    return notice(
+    said = notice(
         f"{upload.name} is here, out of the web server's cache. It is deleted once it is trained, when you "
-        f"remove it, or by {until:%Y-%m-%d %H:%M} UTC.{'' if read else ' Read it again to go on.'}"
+        f"remove it, or by {until:%Y-%m-%d %H:%M} UTC."
     )
+    return f'{said}<p class="small" id="corpus-unread">Read it again for its report, and to train.</p>'
 
 
 def report_html(report: CorpusReport) -> str:

@@ -49,7 +49,7 @@ class Handlers:
             return [
                 gr.update(visible=curator),
                 _timeline(store, query),
-                events_table(events, curator),
+                events_table(events, curator, filtered=_filtered(query)),
                 sessions_table(store.log.sessions(limit=50)) if curator else "",
                 self._remembered(store, request),
                 ledger_table(_budgets(store), curator),
@@ -124,6 +124,11 @@ class Handlers:
         return remembered_html(
             store, session_of(request), log_text=settings.log_text, days=settings.retention_days
         )
+
+
+def _filtered(query: EventFilter) -> bool:
+    """Whether more is asked for than a stretch of time of one's own session, or of all."""
+    return any(query.get(name) for name in ("panel", "outcome", "action", "session_begins"))
 
 
 def _timeline(store: Store, query: EventFilter) -> str:

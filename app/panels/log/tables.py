@@ -6,8 +6,10 @@ from app.components.markup import notice, table
 from core.store import Budget, Event, SessionSummary, Verification
 
 
-def events_table(events: list[Event], curator: bool) -> str:
+def events_table(events: list[Event], curator: bool, *, filtered: bool = False) -> str:
     """The events, newest first; costs are functions of private data, so only the curator sees them."""
+    if not events and filtered:
+        return notice("No event is like that. Choose a longer time, or fewer filters.")
     if not events:
         return notice("Nothing here yet. Generate something on Predict, then come back.")
     rows = [

@@ -85,6 +85,8 @@ def _wire_looking(demo: gr.Blocks, page: Layout, does: Handlers, token: gr.Brows
     gr.on([demo.load, page.corpus.change, token.change, page.visitor.change], **looks, **newest)
     # What the address names sets these with the corpus; after a change they could overtake what is typed.
     page.corpus.input(does.choose, page.corpus, page.chosen, **newest)
+    # What the curator's answer cost is nothing that a visitor sees.
+    page.visitor.input(None, None, page.verdict, js=f"() => {json.dumps(moments.OPENING)}", **_LIGHT)
     gr.on([demo.load, tab.select], does.refresh, None, page.corpus, **_LIGHT)
     page.length.change(does.quote, [*who, page.length], page.quote, **newest)
     page.candidates.change(does.meaning, [*who, page.candidates], page.meaning, **newest)

@@ -148,7 +148,7 @@ def build(has_detector: bool) -> Layout:
 
 def _undo() -> tuple[gr.Radio, gr.Button, gr.Button, gr.HTML]:
     gr.HTML(
-        '<h3>Try to undo it</h3><p class="lead">An attacker who knows the mechanism and its epsilon sees the '
+        '<h2>Try to undo it</h2><p class="lead">An attacker who knows the mechanism and its epsilon sees the '
         "result and guesses with the public language model.</p>"
     )
     which = gr.Radio(
@@ -165,20 +165,20 @@ def _undo() -> tuple[gr.Radio, gr.Button, gr.Button, gr.HTML]:
 
 def _more() -> tuple[gr.Dropdown, gr.Checkbox]:
     with gr.Accordion("How words are perturbed", open=False), gr.Row():
-        noise = gr.Dropdown(
-            [(words, name) for name, words in NOISES.items()],
-            value="euclidean",
-            label="Mechanism",
-            info="Each has its own guarantee, which is said beside the result.",
-            filterable=False,
-            min_width=260,
-        )
-        consistent = gr.Checkbox(
-            False,
-            label="Same word, same replacement",
-            info="One draw for all uses of a word in a text: easier to read, and it shows which were equal.",
-            min_width=260,
-        )
+        with gr.Column(min_width=260):
+            noise = gr.Dropdown(
+                [(words, name) for name, words in NOISES.items()],
+                value="euclidean",
+                label="Mechanism",
+                info="Each has its own guarantee, which is said beside the result.",
+                filterable=False,
+            )
+        with gr.Column(min_width=260):
+            consistent = gr.Checkbox(
+                False,
+                label="Same word, same replacement",
+                info="One draw for all uses of a word: easier to read, and it shows which were equal.",
+            )
     return noise, consistent
 
 

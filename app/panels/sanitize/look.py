@@ -39,7 +39,7 @@ class Column:
 def results_html(columns: Sequence[Column], neighbours: Neighbours) -> str:
     """The results side by side, each with its text for copying."""
     shown = "".join(
-        f'<section class="sanitized" id="sanitized-{column.key}"><h3>{escape(column.title)}</h3>'
+        f'<section class="sanitized" id="sanitized-{column.key}"><h2>{escape(column.title)}</h2>'
         f'<p class="counts">{escape(counts(column.result))}</p>'
         f"{marked_html(stretches(column.result, neighbours), column.title)}"
         f'<pre class="plain" hidden>{escape(column.result.text)}</pre></section>'
@@ -97,7 +97,7 @@ def facts_html(result: Sanitized, mechanism: Mechanism, policy: Policy, stays: S
         f"<div><dt>{escape(name)}</dt><dd>{escape(words)}</dd></div>" for name, words in rows.items()
     )
     which = "every word" if isinstance(policy, AllWords) else "the chosen words"
-    return f'<section class="facts"><h3>What this is worth: {which}</h3><dl>{listed}</dl></section>'
+    return f'<section class="facts"><h2>What this is worth: {which}</h2><dl>{listed}</dl></section>'
 
 
 def meaning_html(epsilon: float, stays: Stays) -> str:
