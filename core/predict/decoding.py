@@ -6,13 +6,14 @@ read off the tempered public pmf alone; every model is restricted to it and norm
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import InputError
-from core.predict.rows import Rows
+from core.predict.rows import Rows, all_pmfs, as_pmf
 from core.privacy.renyi import Floats
 from core.privacy.sampling import PUBLIC_FLOOR
 
@@ -22,33 +23,39 @@ if TYPE_CHECKING:
 Indices = NDArray[np.intp]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Decoded:
-    """Pmfs of all models on the public support: `pmfs` (models, S) with the public one first.
+    """What all models say on the public support: `rows` (models, S) with the public one first.
 
+    Rows in float64 are pmfs; rows in float32 are exponentials that become pmfs when they are read.
     `tokens` names the S tokens; None means the whole vocabulary in its order.
     """
 
-    pmfs: Floats
+    rows: NDArray[Any]
     tokens: Indices | None = None
 
-    @property
+    @cached_property
     def public(self) -> Floats:
         """The public pmf (S,)."""
-        return self.pmfs[0]
+        return as_pmf(self.rows[0])
+
+    @property
+    def pmfs(self) -> Floats:
+        """The pmfs of all models (models, S)."""
+        return all_pmfs(self.rows)
 
     def query(self, shape: str = "parts") -> Rows:
         """What a protocol of that shape reads: the other models' pmfs (models - 1, S), or halves (k, 2, S).
 
-        They are normalised already. A model whose logits were no numbers has no pmf, not even at its first
-        token: it is marked as faulty, and the public pmf stands in its place.
+        They are normalised already, or when they are read. A model whose logits were no numbers has no pmf,
+        not even at its first token: it is marked as faulty, and the public pmf stands in its place.
         """
-        rows = self.pmfs[1:]
+        rows = self.rows[1:]
         good = np.isfinite(rows[:, 0])
         if not good.all():
-            rows = np.where(good[:, None], rows, self.public)
+            rows = np.where(good[:, None], all_pmfs(rows), self.public)
         if shape == "halves":
-            rows, good = rows.reshape(-1, 2, self.pmfs.shape[1]), good.reshape(-1, 2)
+            rows, good = rows.reshape(-1, 2, rows.shape[1]), good.reshape(-1, 2)
         return Rows(self.public, rows, good, None, self.public.size)
 
     def token(self, index: int) -> int:
@@ -76,7 +83,7 @@ class Decoding:
             raise InputError("Top-p must lie above 0 and at most at 1.")
 
     def from_logits(self, logits: "NDArray[Any] | torch.Tensor") -> Decoded:
-        """Logits (models, V), the public model first, as float64 pmfs.
+        """Logits (models, V), the public model first, as pmfs.
 
         Exponentials of float32 logits are taken in float32 (they carry no more digits) and normalised in
         float64. The values so made are the pmfs, to the last bit, for weights, losses and sampling alike.
@@ -84,18 +91,18 @@ class Decoding:
         if logits.ndim != 2 or 0 in logits.shape:
             raise InputError("Logits must have the shape (models, vocabulary).")
         with np.errstate(all="ignore"):
-            pmfs = _softmax(logits, 1.0 / self.temperature)
-            tokens = self.support(pmfs[0])
-            if tokens is not None:
-                pmfs = _softmax(logits[:, tokens], 1.0 / self.temperature)
-            return Decoded(pmfs, tokens)
+            decoded = Decoded(_softmax(logits, 1.0 / self.temperature))
+            tokens = self.support(decoded.public)
+            if tokens is None:
+                return decoded
+            return Decoded(_softmax(logits[:, tokens], 1.0 / self.temperature), tokens)
 
     def pmfs(self, logits: "NDArray[Any] | torch.Tensor") -> Floats:
         """The same as pmfs over the whole vocabulary (models, V), zero outside the support."""
         decoded = self.from_logits(logits)
         if decoded.tokens is None:
             return decoded.pmfs
-        whole = np.zeros((len(decoded.pmfs), logits.shape[1]))
+        whole = np.zeros((len(decoded.rows), logits.shape[1]))
         whole[:, decoded.tokens] = decoded.pmfs
         return whole
 
@@ -125,8 +132,8 @@ class Decoding:
         return None if kept.size == public.size else kept
 
 
-def _softmax(logits: "NDArray[Any] | torch.Tensor", sharpness: float) -> Floats:
-    """exp(sharpness x) of each row, normalised in float64. Torch works on all rows at once."""
+def _softmax(logits: "NDArray[Any] | torch.Tensor", sharpness: float) -> NDArray[Any]:
+    """exp(sharpness x) of each row: pmfs in float64, or for tensors float32 of a sum near one."""
     if isinstance(logits, np.ndarray):
         own = logits if logits.dtype in (np.float32, np.float64) else logits.astype(np.float64)
         scaled = (own - own.max(axis=1, keepdims=True)) * own.dtype.type(sharpness)
@@ -139,5 +146,4 @@ def _softmax(logits: "NDArray[Any] | torch.Tensor", sharpness: float) -> Floats:
     if sharpness != 1.0:
         rows = (rows - rows.amax(dim=1, keepdim=True)).mul_(sharpness)
     with torch.inference_mode():
-        pmfs = torch.softmax(rows, dim=1).double()
-        return np.asarray(pmfs.mul_(1.0 / pmfs.sum(dim=1, keepdim=True)).numpy())
+        return np.asarray(torch.softmax(rows, dim=1).numpy())

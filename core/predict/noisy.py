@@ -46,7 +46,7 @@ class SubsampleAggregate(Protocol):
     def _answer(self, query: Rows) -> Answer:
         if self.stopped or self.used >= self.queries or not np.all(self._left >= self._price):
             return self._public_answer(query)
-        noisy = query.rows.mean(axis=0)
+        noisy = query.pmfs.mean(axis=0)
         noisy += self._generator.laplace(scale=self.scale, size=noisy.size)
         np.maximum(noisy, 0.0, out=noisy)
         total = noisy.sum()

@@ -38,7 +38,7 @@ class _Unprotected(Protocol):
 
     def _unprotected(self, query: Rows) -> Answer:
         return Answer(
-            query.rows.mean(axis=0), np.ones(self.parts), np.zeros(self.parts), private=bool(query.good.any())
+            query.pmfs.mean(axis=0), np.ones(self.parts), np.zeros(self.parts), private=bool(query.good.any())
         )
 
 

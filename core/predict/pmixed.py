@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from core.errors import InputError
 from core.predict.protocol import Answer, Protocol
 from core.predict.rows import Rows
-from core.privacy.curve import Curves
+from core.privacy.curve import Curve
 from core.privacy.sampling import LARGEST_WEIGHT, SLACK
 from core.privacy.units import PER_NAT
 
@@ -60,11 +60,15 @@ class PMixED(Protocol):
             return self._public_answer(query)
         target = math.expm1(min((self.alpha - 1.0) * self.radius, 700.0)) * (1.0 - 1e-12)
         may = query.good & (self._left >= self._price) & (target > 0.0)
-        weights = np.where(
-            may, Curves(query.rows, query.public, self.alpha).largest(target, LARGEST_WEIGHT)[0], 0.0
-        )
-        shares = weights / self.parts
-        pmf = np.einsum("i,ij->j", shares, query.rows)
-        pmf += (1.0 - shares.sum()) * query.public
+        curve, weights = Curve(query.public, self.alpha), np.zeros(self.parts)
+        pmf, held = np.zeros(query.public.size), np.empty(query.public.size)
+        with np.errstate(all="ignore"):
+            for i in range(self.parts):
+                part = query.pmf(i, held)
+                curve.read(part)
+                if may[i]:
+                    weights[i], _ = curve.largest(target, LARGEST_WEIGHT)
+                pmf += weights[i] / self.parts * part
+        pmf += (1.0 - weights.sum() / self.parts) * query.public
         units = np.minimum(self._price, self._left)
         return Answer(pmf, weights, units, private=bool((weights > 0.0).any()))

@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 from core.errors import InputError
 from core.predict.protocol import Answer, Protocol
 from core.predict.rows import Rows
-from core.privacy.renyi import Floats
 from core.privacy.sampling import LARGEST_WEIGHT, SLACK
-from core.privacy.strict import base_share, strict_weight
+from core.privacy.strict import StrictRule, base_share
 from core.privacy.units import PER_NAT, loss_units
 
 ALLOWANCES = ("rolling", "even", "banked")
@@ -66,46 +65,44 @@ class StrictSubMix(Protocol):
         Rolling spends the share 1/left of what remains, most when it always does: epsilon (1 - prod (1 -
         1/left)). Otherwise the allowances of a part that has paid nothing so far add up, to epsilon at most.
         """
-        left = self._spread_over(self.used + np.arange(max(tokens, 0)))
+        ahead = [self._spread_over(self.used + token) for token in range(tokens)]
         if self.allowance == "rolling":
-            return float(self.epsilon * (1.0 - np.prod(1.0 - 1.0 / left)))
-        most = self._allowances(np.full(left.shape, float(self._budget)), left).sum() / PER_NAT
-        return float(min(self.epsilon, most))
+            return self.epsilon * (1.0 - math.prod(1.0 - 1.0 / left for left in ahead))
+        most = sum(self._allowance(float(self._budget), left) for left in ahead) / PER_NAT
+        return min(self.epsilon, most)
 
     def _answer(self, query: Rows) -> Answer:
         if self.stopped:  # by the curator's hand; the protocol itself never stops
             return self._public_answer(query)
-        allowed = np.where(query.good, self._allowed_units(), 0.0)
-        room = np.maximum(allowed / PER_NAT - SLACK - 2.0 / PER_NAT, 0.0)
-        weights, losses = strict_weight(
-            query.rows, query.public, room, self.parts, self.w_max, self.alpha, checked=True
-        )
-        units = np.where(weights > 0.0, loss_units(losses + SLACK), 0.0)
-        kept = units <= allowed  # true by construction; a part for which it failed would not be read
-        weights, units = np.where(kept, weights, 0.0), np.where(kept, units, 0.0)
-        return Answer(self._mix(query, weights), weights, units, private=bool((weights > 0.0).any()))
+        rule = StrictRule(query.public, self.parts, self.w_max, self.alpha, checked=True)
+        weights, units = [0.0] * self.parts, [0.0] * self.parts
+        pmf, held = np.zeros(query.public.size), np.empty(query.public.size)
+        with np.errstate(all="ignore"):
+            for i, most in enumerate(self._allowed_units()):  # each part by itself
+                allowed = most if query.good[i] else 0.0
+                part, mass = query.masses(i, held)
+                weight, loss = rule.weigh(part, allowed / PER_NAT - SLACK - 2.0 / PER_NAT, mass)
+                price = float(loss_units(loss + SLACK))
+                if weight > 0.0 and price <= allowed:  # the latter by construction; else it is not read
+                    weights[i], units[i] = weight, price
+                pmf += np.multiply(part, weights[i] / self.parts / mass, out=held)
+            pmf += np.multiply(query.public, 1.0 - sum(weights) / self.parts, out=held)
+        return Answer(pmf, np.array(weights), np.array(units), private=any(weights))
 
-    def _mix(self, query: Rows, weights: Floats) -> Floats:
-        """(1/k) sum_j (w_j h_j + (1 - w_j) h0), all terms nonnegative."""
-        shares = weights / self.parts
-        pmf: Floats = np.einsum("i,ij->j", shares, query.rows)
-        pmf += (1.0 - shares.sum()) * query.public
-        return pmf
-
-    def _allowed_units(self) -> Floats:
+    def _allowed_units(self) -> list[float]:
         """What each part may pay for this query: from its own remainder and public counts."""
-        return self._allowances(self._left, self._spread_over(self.used))
+        left = self._spread_over(self.used)
+        return [self._allowance(units, left) for units in self._left.tolist()]
 
-    def _allowances(self, units: Floats, left: Floats) -> Floats:
+    def _allowance(self, units: float, left: float) -> float:
         even = self._budget / self.queries
         if self.allowance == "even":
-            return np.minimum(math.floor(even), units)
+            return min(float(math.floor(even)), units)
         pace = units / left
         if self.allowance == "banked":
-            pace = np.minimum(pace * np.minimum(_BANK_GAIN * (pace / even) ** 2, _BANK_MOST), units)
-        return np.floor(pace)
+            pace = min(pace * min(_BANK_GAIN * (pace / even) ** 2, _BANK_MOST), units)
+        return float(math.floor(pace))
 
-    def _spread_over(self, used: ArrayLike) -> Floats:
+    def _spread_over(self, used: int) -> float:
         """The queries left after `used`, but never below the last stretch of the plan."""
-        left = self.queries - np.asarray(used, np.float64)
-        return np.maximum(left, math.ceil(self.queries / _LAST_STRETCH))
+        return float(max(self.queries - used, math.ceil(self.queries / _LAST_STRETCH)))

@@ -4,7 +4,7 @@ import numpy as np
 
 from core.predict.protocol import Answer, Protocol
 from core.predict.rows import Rows
-from core.privacy.mixing import halves_weights, symmetric_loss
+from core.privacy.mixing import HalvesRule, LeaveOneOut
 from core.privacy.renyi import Floats
 from core.privacy.sampling import SLACK
 
@@ -33,8 +33,7 @@ class SubMix(Protocol):
         if self.stopped or not np.all(self._left > 0.0):
             self.stopped = True
             return self._public_answer(query)
-        weights = self._weights(query.rows, query.public)
-        means = 0.5 * (query.rows[:, 0] + query.rows[:, 1])
+        weights, means = self._weights(query)
         pmf = _mix(means.sum(axis=0), weights.sum(), self.parts, query.public)
         losses = self._losses(pmf, means, weights, query.public)
         if not query.good.all():
@@ -45,8 +44,17 @@ class SubMix(Protocol):
             return self._public_answer(query)._replace(units=units)
         return Answer(pmf, weights, units, private=True)
 
-    def _weights(self, halves: Floats, public: Floats) -> Floats:
-        return halves_weights(halves, public, self.alpha, self.beta)
+    def _weights(self, query: Rows) -> tuple[Floats, Floats]:
+        """Lines 7 to 11: the parts' weights (k,) and mean pmfs (k, S)."""
+        rule = HalvesRule(query.public, self.alpha, self.beta)
+        weights, means = np.empty(self.parts), np.empty((self.parts, query.public.size))
+        one, other = np.empty_like(query.public), np.empty_like(query.public)
+        for i in range(self.parts):
+            first, second = query.pmf((i, 0), one), query.pmf((i, 1), other)
+            weights[i] = rule.weigh(first, second)
+            np.add(first, second, out=means[i])
+        means *= 0.5
+        return weights, means
 
     def _losses(self, pmf: Floats, means: Floats, weights: Floats, public: Floats) -> Floats:
         """Lines 13 to 19. The sums over the others come from both ends, so no mass is ever subtracted."""
@@ -56,12 +64,12 @@ class SubMix(Protocol):
         for i in range(k - 2, -1, -1):
             np.add(after[i + 1], means[i + 1], out=after[i])
         before = np.zeros_like(public)
-        losses = np.empty(k)
+        losses, compared = np.empty(k), LeaveOneOut(pmf, self.alpha)
         for i in range(k):
             without = after[i]
             without += before
             weight = float(np.delete(weights, i).sum())
-            losses[i] = symmetric_loss(pmf, _mix(without, weight, k - 1, public), self.alpha)
+            losses[i] = compared.loss(_mix(without, weight, k - 1, public))
             before += means[i]
         return losses
 

@@ -1,115 +1,97 @@
 """Two divergences that SubMix asks for: between the halves of a part, and with and without a part."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from core.privacy.curve import raise_to
+from core.privacy.curve import dot, raised, total
 from core.privacy.renyi import HUGE, Floats, symmetric_renyi
 from core.privacy.search import largest_within
-
-if TYPE_CHECKING:
-    import torch
 
 _CLOSE = 1e-6  # Equation 2 asks for the largest weight: find it to six digits, from below
 
 
-def halves_weights(halves: Floats, public: Floats, alpha: float, beta: float) -> Floats:
-    """Equation 2 of the paper for each part: the largest l in [0, 1] with D_alpha(a || b) <= beta, where
-    a = l first + (1 - l) public and b = l second + (1 - l) public; `halves` is (parts, 2, V).
+class HalvesRule:
+    """Equation 2 of the paper for one part after the other, beside one public pmf.
 
-    (a, b) moves on a straight line from (public, public), and sum a^alpha b^(1-alpha) is jointly convex, so
-    the divergence grows with l. At alpha 2 it is log1p(l^2 sum (first - second)^2 / b).
+    The weight is the largest l in [0, 1] with D_alpha(a || b) <= beta, where a = l first + (1 - l) public and
+    b = l second + (1 - l) public. (a, b) moves on a straight line from (public, public), and
+    sum a^alpha b^(1-alpha) is jointly convex, so the divergence grows with l. At alpha 2 it is
+    log1p(l^2 sum (first - second)^2 / b).
     """
-    if math.isinf(alpha):
-        return np.array([_halves_weight_at_infinity(a, b, public, beta) for a, b in halves])
-    with np.errstate(all="ignore"):
-        lines = _Lines(halves, public, alpha)
-        target = np.expm1((alpha - 1.0) * beta)
-        starts = np.where(lines.curvature > 0.0, np.sqrt(target / lines.curvature), 1.0)
-        return largest_within(
-            lines.values, lines.slopes, targets=target, starts=starts, cap=1.0, close=_CLOSE
-        )[0]
 
+    def __init__(self, public: Floats, alpha: float, beta: float) -> None:
+        self.alpha, self.beta, self.public = alpha, beta, public
+        self._to_second, self._gap, self._b, self._power = (np.empty_like(public) for _ in range(4))
+        if alpha != 2.0:
+            self._a, self._ratio = np.empty_like(public), np.empty_like(public)
 
-def _halves_weight_at_infinity(first: Floats, second: Floats, public: Floats, beta: float) -> float:
-    """a <= e^beta b for every token, that is l (first - e^beta second + room) <= room."""
-    room = math.expm1(beta) * public
-    need = first - math.exp(beta) * second + room
-    tight = need > room
-    return float(np.min(room[tight] / need[tight], initial=1.0))
+    def weigh(self, first: Floats, second: Floats) -> float:
+        """The weight of the part with these halves."""
+        with np.errstate(all="ignore"):
+            if math.isinf(self.alpha):
+                return self._at_infinity(first, second)
+            np.subtract(second, self.public, out=self._to_second)
+            np.subtract(first, second, out=self._gap)
+            if self.alpha == 2.0:
+                self._gap *= self._gap
+                spread = total(np.divide(self._gap, self.public, out=self._power))
+            else:
+                spread = dot(self._gap, np.divide(self._gap, self.public, out=self._power))
+            target = math.expm1(min((self.alpha - 1.0) * self.beta, 700.0))
+            curvature = 0.5 * self.alpha * (self.alpha - 1.0) * spread
+            start = math.sqrt(target / curvature) if curvature > 0.0 else 1.0
+            return largest_within(self._excess, target=target, start=start, cap=1.0, close=_CLOSE)[0]
 
-
-def symmetric_loss(p: Floats, q: Floats, alpha: float) -> float:
-    """`symmetric_renyi` for two pmfs without zeros, in few passes; the careful one where that fails."""
-    excess = math.nan
-    with np.errstate(all="ignore"):
-        if alpha == 2.0:
-            d = p - q
-            d *= d
-            excess = float(np.maximum((d / q).sum(), (d / p).sum()))  # keeps a NaN, as max() does not
-        elif math.isfinite(alpha):
-            power = _power(p / q, alpha - 1.0)
-            excess = float(np.maximum((p * power).sum(), (q / power).sum())) - 1.0
-    if excess < HUGE:  # false for NaN
-        return math.log1p(max(excess, 0.0)) / (alpha - 1.0)
-    return float(symmetric_renyi(p, q, alpha))
-
-
-def _power(ratio: Floats, power: float) -> Floats:
-    import torch
-
-    raised = np.empty_like(ratio)
-    raise_to(torch.from_numpy(ratio), power, torch.from_numpy(raised))
-    return raised
-
-
-class _Lines:
-    """sum a^alpha b^(1-alpha) - 1 along the line of Equation 2, for each part."""
-
-    def __init__(self, halves: Floats, public: Floats, alpha: float) -> None:
-        import torch
-
-        self.alpha, self.public = alpha, torch.from_numpy(public)
-        first, second = torch.from_numpy(halves).unbind(1)
-        self.to_second = second - self.public
-        self.gap = first - second
-        self.squared = self.gap * self.gap
-        self.power = self.squared / self.public
-        self.curvature: Floats = 0.5 * alpha * (alpha - 1.0) * self.power.sum(1).numpy()
-        self.b = torch.empty_like(self.gap)
-        self.a = self.b if alpha == 2.0 else torch.empty_like(self.gap)
-        self.height = self.curvature
-
-    def values(self, t: Floats) -> Floats:
-        import torch
-
-        steps = torch.from_numpy(t)[:, None]
-        torch.mul(self.to_second, steps, out=self.b)
-        self.b += self.public
+    def _excess(self, t: float) -> float:
+        """sum a^alpha b^(1-alpha) - 1."""
+        b = np.multiply(self._to_second, t, out=self._b)
+        b += self.public
         if self.alpha == 2.0:
-            torch.div(self.squared, self.b, out=self.power)
-            self.height = t * t * self.power.sum(1).numpy()
-        else:
-            torch.mul(self.gap, steps, out=self.a)
-            self.a += self.b
-            raise_to(self.a / self.b, self.alpha - 1.0, self.power)
-            self.height = (self.a * self.power).sum(1).numpy() - 1.0
-        return self.height
+            return t * t * total(np.divide(self._gap, b, out=self._power))
+        a = np.multiply(self._gap, t, out=self._a)
+        a += b
+        power = raised(np.divide(a, b, out=self._ratio), self.alpha - 1.0, self._power)
+        return dot(a, power) - 1.0
 
-    def slopes(self, t: Floats) -> Floats:
-        if self.alpha == 2.0:
-            self.power /= self.b
-            return 2.0 - t**3 * _dots(self.power, self.to_second) / self.height
-        forward = self.alpha * _dots(self.power, self.gap + self.to_second)
-        self.power *= self.a
-        self.power /= self.b
-        backward = (1.0 - self.alpha) * _dots(self.power, self.to_second)
-        return t * (forward + backward) / self.height
+    def _at_infinity(self, first: Floats, second: Floats) -> float:
+        """a <= e^beta b for every token, that is l (first - e^beta second + room) <= room."""
+        room = math.expm1(self.beta) * self.public
+        need = first - math.exp(self.beta) * second + room
+        tight = need > room
+        return float(np.min(room[tight] / need[tight], initial=1.0))
 
 
-def _dots(a: "torch.Tensor", b: "torch.Tensor") -> Floats:
-    """The inner product of each row; not by BLAS, whose threads stall when the cores are busy."""
-    products: Floats = (a * b).sum(1).numpy()
-    return products
+class LeaveOneOut:
+    """max(D_alpha(P || Q), D_alpha(Q || P)) of one pmf P and several Q: `symmetric_renyi` in few passes.
+
+    For pmfs without zeros; the careful one answers where that fails.
+    """
+
+    def __init__(self, p: Floats, alpha: float) -> None:
+        self.alpha, self.p = alpha, p
+        with np.errstate(all="ignore"):
+            self._inverse = 1.0 / p
+        self._ratio, self._power = np.empty_like(p), np.empty_like(p)
+
+    def loss(self, q: Floats) -> float:
+        """The larger divergence."""
+        excess = math.nan
+        with np.errstate(all="ignore"):
+            if self.alpha == 2.0:
+                squared = np.subtract(self.p, q, out=self._power)
+                squared *= squared
+                there = total(np.divide(squared, q, out=self._ratio))
+                excess = _larger(there, dot(squared, self._inverse))
+            elif math.isfinite(self.alpha):
+                power = raised(np.divide(self.p, q, out=self._ratio), self.alpha - 1.0, self._power)
+                there = dot(self.p, power)
+                excess = _larger(there, total(np.divide(q, power, out=power))) - 1.0
+        if excess < HUGE:  # false for NaN
+            return math.log1p(max(excess, 0.0)) / (self.alpha - 1.0)
+        return float(symmetric_renyi(self.p, q, self.alpha))
+
+
+def _larger(one: float, other: float) -> float:
+    """The larger of two; NaN if either is, which max() would hide."""
+    return math.nan if math.isnan(one + other) else max(one, other)

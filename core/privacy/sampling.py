@@ -44,8 +44,9 @@ def integer_parts(pmf: Floats) -> tuple[Integers, Integers]:
     if not (least >= 0.0 and 0.5 < pmf.sum() < 2.0):  # also false for NaN
         raise InputError("The law to draw from is not a probability mass function.")
     scaled = np.asarray(pmf, np.float64) * 2.0**_HIGH_BITS
-    high = scaled.astype(np.int64)
-    scaled -= high
+    whole = np.floor(scaled)
+    high = whole.astype(np.int64)
+    scaled -= whole
     scaled *= 2.0**_LOW_BITS
     low = scaled.astype(np.int64)
     if least * 2.0**_HIGH_BITS * 2.0**_LOW_BITS < 1.0:

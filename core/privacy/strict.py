@@ -24,12 +24,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from core.errors import InputError
-from core.privacy.curve import Curves
+from core.privacy.curve import Curve
 from core.privacy.renyi import Floats, check_order, is_pmf
 
 _AS_IF = 2e-3  # nats: the even pace of epsilon 2 over 1,024 queries, for a part that has nothing left
 _GUARD = 1e-12  # keeps rounding in expm1 and log1p below the allowance
-_AT_ONCE = 8  # parts that are worked on together: more would leave the processor's caches
 
 
 class Weighed(NamedTuple):
@@ -48,6 +47,57 @@ def base_share(k: int, w_max: float) -> float:
     return 1.0 / k + (1.0 - w_max) * (k - 1) / k
 
 
+class StrictRule:
+    """How much of a part may be read beside one public pmf: from that part and its own allowance alone.
+
+    `checked` says that the caller has made sure of pmfs already. Callers silence numpy's warnings.
+    """
+
+    def __init__(self, public: Floats, k: int, w_max: float, alpha: float, *, checked: bool = False) -> None:
+        self.alpha, self.w_max, self.kappa = check_order(alpha), w_max, base_share(k, w_max)
+        self._scale = k * self.kappa  # w = scale t
+        self._cap = w_max / self._scale
+        self._checked = checked
+        self._curve = Curve(public, self.alpha, checked=checked)
+
+    def weigh(self, part: Floats, allowance: float, mass: float = 1.0) -> tuple[float, float]:
+        """The largest weight, at most w_max, whose loss stays within the allowance; and that loss.
+
+        The part's pmf is part / mass. A part that is not a pmf, or has no allowance, gets weight 0 and loss
+        0: it answers with the public pmf. It is worked on all the same, as if it had an ordinary allowance,
+        so that the time does not tell that it is exhausted.
+        """
+        self._curve.read(part, mass)
+        target = self._to_excess(allowance if allowance > 0.0 else _AS_IF)
+        t, reached = self._curve.largest(target, self._cap)
+        if not (allowance > 0.0 and (self._checked or is_pmf(part))):
+            return 0.0, 0.0
+        weight = self.w_max if t >= self._cap else min(t * self._scale, self.w_max)
+        return weight, self._to_loss(reached)
+
+    def loss(self, part: Floats, weight: float) -> float:
+        """The loss rho of a part at a weight, without slack; infinite for what is not a pmf."""
+        if not 0.0 <= weight <= self.w_max:
+            raise InputError(f"A weight lies outside 0 to {self.w_max:g}.")
+        self._curve.read(part)
+        if weight == 0.0:
+            return 0.0
+        if not (self._curve.known and is_pmf(part)):
+            return math.inf
+        return self._to_loss(self._curve.larger(weight / self._scale))
+
+    def _to_loss(self, excess: float) -> float:
+        excess = max(excess, 0.0)
+        return excess if math.isinf(self.alpha) else math.log1p(self.kappa * excess) / (self.alpha - 1.0)
+
+    def _to_excess(self, loss: float) -> float:
+        loss *= 1.0 - _GUARD
+        if math.isinf(self.alpha):
+            return loss
+        power = (self.alpha - 1.0) * loss
+        return math.expm1(power) / self.kappa if power < 700.0 else math.inf
+
+
 def strict_loss(
     part: ArrayLike, public: ArrayLike, weight: ArrayLike, k: int, w_max: float, alpha: float
 ) -> Any:
@@ -55,61 +105,21 @@ def strict_loss(
 
     A part that is not a pmf, or that meets a public pmf with a zero, costs infinity at any weight above 0.
     """
-    alpha, kappa = check_order(alpha), base_share(k, w_max)
     rows = np.atleast_2d(np.asarray(part, np.float64))
     weights = np.broadcast_to(np.asarray(weight, np.float64), rows.shape[:1])
-    if not ((weights >= 0.0) & (weights <= w_max)).all():
-        raise InputError(f"A weight lies outside 0 to {w_max:g}.")
-    curves = Curves(rows, np.asarray(public, np.float64), alpha)
-    excess = np.where(curves.known & is_pmf(rows), np.maximum(*curves.both(weights / (k * kappa))), np.inf)
-    losses = np.where(weights > 0.0, _to_loss(excess, kappa, alpha), 0.0)
-    return float(losses[0]) if np.ndim(part) == 1 else losses
+    rule = StrictRule(np.asarray(public, np.float64), k, w_max, alpha)
+    with np.errstate(all="ignore"):
+        losses = [rule.loss(row, float(own)) for row, own in zip(rows, weights, strict=True)]
+    return losses[0] if np.ndim(part) == 1 else np.array(losses)
 
 
 def strict_weight(
-    parts: ArrayLike,
-    public: ArrayLike,
-    allowance: ArrayLike,
-    k: int,
-    w_max: float,
-    alpha: float,
-    *,
-    checked: bool = False,
+    parts: ArrayLike, public: ArrayLike, allowance: ArrayLike, k: int, w_max: float, alpha: float
 ) -> Weighed:
-    """The largest weights, at most w_max, whose losses stay within each part's own allowance.
-
-    Row i of the answer depends on row i, on the public pmf and on allowance i, and on nothing else. A part
-    that is not a pmf, or has no allowance, gets weight 0 and loss 0: it answers with the public pmf. It is
-    worked on all the same, as if it had an ordinary allowance, so that the time does not tell that it is
-    exhausted. `checked` says that the caller has made sure of pmfs already.
-    """
-    alpha, kappa = check_order(alpha), base_share(k, w_max)
+    """What `StrictRule.weigh` gives for each part; `parts` is (V,) or (parts, V)."""
     rows = np.atleast_2d(np.asarray(parts, np.float64))
     allowances = np.broadcast_to(np.asarray(allowance, np.float64), rows.shape[:1])
-    h0 = np.asarray(public, np.float64)
-    targets = _to_excess(np.where(allowances > 0.0, allowances, _AS_IF), kappa, alpha)
-    cap = w_max / (k * kappa)
-    t, reached = np.zeros((2, len(rows)))
-    for start in range(0, len(rows), _AT_ONCE):
-        group = slice(start, start + _AT_ONCE)
-        t[group], reached[group] = Curves(rows[group], h0, alpha, checked=checked).largest(
-            targets[group], cap
-        )
-    paid = allowances > 0.0
-    if not checked:
-        paid &= is_pmf(rows)
-    weights = np.where(t >= cap, w_max, np.minimum(t * (k * kappa), w_max))
-    return Weighed(np.where(paid, weights, 0.0), np.where(paid, _to_loss(reached, kappa, alpha), 0.0))
-
-
-def _to_loss(excess: Floats, kappa: float, alpha: float) -> Floats:
-    excess = np.maximum(excess, 0.0)
-    return excess if math.isinf(alpha) else np.log1p(kappa * excess) / (alpha - 1.0)
-
-
-def _to_excess(losses: Floats, kappa: float, alpha: float) -> Floats:
-    losses = losses * (1.0 - _GUARD)
-    if math.isinf(alpha):
-        return losses
-    with np.errstate(over="ignore"):
-        return np.expm1((alpha - 1.0) * losses) / kappa
+    rule = StrictRule(np.asarray(public, np.float64), k, w_max, alpha)
+    with np.errstate(all="ignore"):
+        found = [rule.weigh(row, float(own)) for row, own in zip(rows, allowances, strict=True)]
+    return Weighed(*np.array(found).reshape(-1, 2).T)

@@ -68,4 +68,6 @@ def _whole(value: float) -> float:
         return 0.0
     value = min(value, LARGEST)
     nearest = float(round(value * PER_NAT))
-    return nearest if value in (_at_most(nearest), nearest / PER_NAT) else float(_floor(value))
+    if value == nearest / PER_NAT or value == _at_most(nearest):
+        return nearest
+    return float(_floor(value))

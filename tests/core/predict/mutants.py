@@ -20,8 +20,8 @@ from core.predict.decoding import Decoded
 from core.predict.protocol import Protocol
 from core.privacy import sampling
 from core.privacy import strict as mathematics
-from core.privacy.curve import Curves
-from core.privacy.strict import Weighed, strict_weight
+from core.privacy.curve import Curve
+from core.privacy.strict import StrictRule
 from core.privacy.units import loss_units
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -58,37 +58,40 @@ def charge_after_answer(patch: pytest.MonkeyPatch) -> None:
 
 
 def vocabulary_for_parts(patch: pytest.MonkeyPatch) -> None:
-    def counted(parts, public, allowance, k, w_max, alpha, **_):
-        return strict_weight(parts, public, allowance, len(public), w_max, alpha)
+    def counted(public, k, w_max, alpha, **_):
+        return StrictRule(public, len(public), w_max, alpha)
 
-    patch.setattr(strict_module, "strict_weight", counted)
+    patch.setattr(strict_module, "StrictRule", counted)
 
 
 def single_precision(patch: pytest.MonkeyPatch) -> None:
-    def rough(parts, public, *rest, **_):
-        return strict_weight(parts.astype(np.float32), public.astype(np.float32), *rest)
+    weigh = StrictRule.weigh
 
-    patch.setattr(strict_module, "strict_weight", rough)
+    def rough(self, part, *rest):
+        return weigh(self, part.astype(np.float32).astype(np.float64), *rest)
+
+    patch.setattr(StrictRule, "weigh", rough)
 
 
 def one_sided(patch: pytest.MonkeyPatch) -> None:
-    both = Curves.both
-    patch.setattr(Curves, "both", lambda self, t: (both(self, t)[0], np.zeros_like(t)))
+    both = Curve.both
+    patch.setattr(Curve, "both", lambda self, t: (both(self, t)[0], 0.0))
 
 
 def other_side_only(patch: pytest.MonkeyPatch) -> None:
-    both = Curves.both
-    patch.setattr(Curves, "both", lambda self, t: (np.zeros_like(t), both(self, t)[1]))
+    both = Curve.both
+    patch.setattr(Curve, "both", lambda self, t: (0.0, both(self, t)[1]))
+    patch.setattr(Curve, "_polynomial", lambda self, t: 0.0)
 
 
 def temperature_after_mixing(patch: pytest.MonkeyPatch) -> None:
-    mix = StrictSubMix._mix
+    answer = StrictSubMix._answer
 
-    def sharpened(self, query, weights):
-        pmf = mix(self, query, weights) ** 2
-        return pmf / pmf.sum()
+    def sharpened(self, query):
+        made = answer(self, query)
+        return made._replace(pmf=made.pmf**2 / (made.pmf**2).sum())
 
-    patch.setattr(StrictSubMix, "_mix", sharpened)
+    patch.setattr(StrictSubMix, "_answer", sharpened)
 
 
 def support_from_the_mixture(patch: pytest.MonkeyPatch) -> None:
@@ -112,21 +115,23 @@ def check_with_any(patch: pytest.MonkeyPatch) -> None:
 
 
 def cap_not_enforced(patch: pytest.MonkeyPatch) -> None:
-    def uncapped(parts, public, allowance, k, w_max, alpha, **_):
-        kappa = mathematics.base_share(k, w_max)
-        targets = mathematics._to_excess(np.broadcast_to(allowance, len(parts)), kappa, alpha)
-        t, reached = Curves(parts, public, alpha).largest(targets, 1.0 / (k * kappa))
-        return Weighed(t * k * kappa, mathematics._to_loss(reached, kappa, alpha))
+    class Uncapped(StrictRule):
+        def __init__(self, *arguments, **named) -> None:
+            super().__init__(*arguments, **named)
+            self.w_max, self._cap = 1.0, 1.0 / self._scale
 
-    patch.setattr(strict_module, "strict_weight", uncapped)
+    patch.setattr(strict_module, "StrictRule", Uncapped)
 
 
 def weight_from_all_parts(patch: pytest.MonkeyPatch) -> None:
-    def levelled(*arguments, **_):
-        weights, losses = strict_weight(*arguments)
-        return Weighed(np.full_like(weights, weights.min()), losses)
+    weigh = StrictRule.weigh
 
-    patch.setattr(strict_module, "strict_weight", levelled)
+    def levelled(self, *arguments):
+        weight, loss = weigh(self, *arguments)
+        self.least = min(weight, getattr(self, "least", weight))
+        return self.least, loss
+
+    patch.setattr(StrictRule, "weigh", levelled)
 
 
 def seed_in_the_sampler(patch: pytest.MonkeyPatch) -> None:
