@@ -300,6 +300,13 @@ def test_nothing_that_stands_in_a_run_can_run_on_the_page(payload):
             assert danger not in shown.replace(EMPTY, "") or danger not in payload
 
 
+def test_the_newest_runs_are_listed_and_the_older_ones_counted():
+    shown = runs_html([a_run(subject=f"notes {number}") for number in range(23)])
+    assert shown.count("Ask for secrets: notes") == 20
+    assert "3 older: choose them below" in shown
+    assert "older" not in runs_html([a_run()] * 20)
+
+
 def test_links_are_drawn_relative_to_the_page():
     from core.attack.kept.links import Link
 

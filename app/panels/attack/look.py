@@ -17,6 +17,7 @@ EMPTY = (
 )
 EPSILONS = f"{LEAST_EPSILON:g} to {MOST_EPSILON:,}"
 NO_RUNS = "No attack has been run here yet."
+_LISTED = 20  # of the stored runs; all of them can be chosen
 
 
 def progress_html(reached: Reached) -> str:
@@ -101,9 +102,11 @@ def runs_html(runs: Sequence[Run]) -> str:
             run.status,
             run.outcome.verdict[0] if run.outcome.verdict else run.problem or "nothing found",
         ]
-        for run in runs
+        for run in runs[:_LISTED]
     ]
-    return table("Stored runs", ["when", "attack", "took", "ended", "verdict"], rows, numbers=(2,))
+    shown = table("Stored runs", ["when", "attack", "took", "ended", "verdict"], rows, numbers=(2,))
+    older = len(runs) - len(rows)
+    return shown + (f'<p class="small">{older} older: choose them below.</p>' if older > 0 else "")
 
 
 def links_html(links: Sequence[Link], runs: Sequence[Run]) -> str:

@@ -17,6 +17,7 @@ GAMES = 4_000
 STOP_GAMES = 100  # so many tell the worlds apart on SubMix all but surely; 40 do not once in a hundred runs
 _WORLDS = {"strict": strict_worlds, "pmixed": pmixed_worlds, "submix": submix_worlds}
 _TITLES = {"strict": "Strict", "pmixed": "PMixED", "submix": "SubMix"}
+_CLAIMED = ("submix",)  # the paper's account of it has a counter-example, which the STOP attack plays
 _TRIAL = 20  # games that tell how long one takes here and now
 
 
@@ -104,15 +105,16 @@ def _audited(found: Mapping[str, Sequence[Played]]) -> Outcome:
         return Outcome()
     pictures, sentences = [], list[str]()
     for protocol, played in found.items():
-        bars = []
+        bars, proved = [], protocol not in _CLAIMED
+        held = "proved" if proved else "claimed"
         for each in played:
             bars += [
                 BarData("audited, at least", each.bound, group=each.world),
-                BarData("proved, at most", each.epsilon, group=each.world),
+                BarData(f"{held}, at most", each.epsilon, group=each.world),
             ]
-        title = f"{_TITLES[protocol]}: audited and proved epsilon"
+        title = f"{_TITLES[protocol]}: audited and {held} epsilon"
         pictures.append(Picture(title, "epsilon", tuple(bars)))
-        sentences += verdicts.audited(_TITLES[protocol], played)
+        sentences += verdicts.audited(_TITLES[protocol], played, proved=proved)
     return Outcome(
         pictures=tuple(pictures),
         verdict=tuple(sentences),

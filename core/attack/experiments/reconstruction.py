@@ -149,7 +149,7 @@ class _ReconstructionRun:
         if best.undone:
             changed = f"; {best.undone} of them had become another word"
         elif best.right:
-            changed = "; the noise had left each of these as it was"
+            changed = "; the noise had left what it names as it was"
         return (
             f"After {TARGETS[target]} at epsilon {self.plan.epsilon:g} the attacker names "
             f"{count(best.right)} of {len(best.words)} perturbed words, interval {percent(best.low)} to "

@@ -57,8 +57,8 @@ def told_members(results: Sequence[tuple[Target, str, Interval]]) -> tuple[str, 
     )
 
 
-def audited(protocol: str, played: Sequence[Played]) -> tuple[str, ...]:
-    """Whether any world refutes the proved epsilon."""
+def audited(protocol: str, played: Sequence[Played], *, proved: bool = True) -> tuple[str, ...]:
+    """Whether any world refutes epsilon: the proved one, or the one of an account that has no proof."""
     worst = max(played, key=lambda each: each.bound / each.epsilon)
     if worst.broken:
         return (
@@ -66,10 +66,10 @@ def audited(protocol: str, played: Sequence[Played]) -> tuple[str, ...]:
             f"where {worst.epsilon:g} was promised. Do not serve this build.",
         )
     worlds = "1 hard world" if len(played) == 1 else f"{len(played)} hard worlds"
-    return (
-        f"{protocol} holds in {worlds}: at least {worst.bound:.2f} was seen to leak, where at most "
-        f"{worst.epsilon:g} is proved. No world refutes its epsilon.",
-    )
+    seen = f"{protocol} holds in {worlds}: at least {worst.bound:.2f} was seen to leak, where at most"
+    if proved:
+        return (f"{seen} {worst.epsilon:g} is proved. No world refutes its epsilon.",)
+    return (f"{seen} {worst.epsilon:g} is claimed. The STOP attack has a world in which it does not hold.",)
 
 
 def stopped(results: Sequence[Stopped]) -> tuple[str, ...]:

@@ -284,3 +284,10 @@ def test_the_audit_run_draws_the_bound_beside_epsilon(settings):
     assert "No world refutes its epsilon" in run.outcome.verdict[0]
     with pytest.raises(InputError, match="plays on"):
         prepare_audit("nonsense")
+
+
+def test_what_the_papers_account_claims_is_not_called_proved(settings):
+    run = conduct(settings, prepare_audit("submix", games=40))
+    assert {bar.name for bar in run.outcome.pictures[0].bars} == {"audited, at least", "claimed, at most"}
+    assert "proved" not in " ".join(run.outcome.verdict)
+    assert run.outcome.verdict[0].endswith("The STOP attack has a world in which it does not hold.")
