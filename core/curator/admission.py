@@ -23,19 +23,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a name stands for already: its ensemble, its corpus in the ledger, its budget and split."""
+    """What a name stands for already: its ensemble, its corpus in the ledger, its budget and split.
+
+    `declared` is what the imprint of its text says: an ensemble that was written to a folder of its own has
+    nothing else here.
+    """
 
     corpus: str
     entry: Entry | None
     budget: Budget | None
     split: Split | None
+    declared: bool | None = None
 
     @property
     def synthetic(self) -> bool | None:
         """What was declared when the name was first used; None for a new name."""
         if self.budget is not None:
             return self.budget.synthetic
-        return None if self.entry is None else self.entry.synthetic
+        return self.declared if self.entry is None else self.entry.synthetic
 
     @property
     def fixed(self) -> tuple[object, ...]:
@@ -123,15 +128,16 @@ def standing_of(settings: Settings, ledger: Ledger, name: str) -> Standing:
             f"The budget '{name}' belongs to the ensemble that is now called '{moved.name}'. Train it again "
             "under that name, or choose another one."
         )
-    return Standing(corpus, entry, ledger.budget(corpus), _known_split(settings, entry, corpus))
+    imprint = Imprints(settings).read(corpus)
+    declared = None if imprint is None else imprint.synthetic
+    return Standing(corpus, entry, ledger.budget(corpus), _known_split(entry, imprint), declared)
 
 
-def _known_split(settings: Settings, entry: Entry | None, corpus: str) -> Split | None:
+def _known_split(entry: Entry | None, imprint: Imprint | None) -> Split | None:
     """How the users of a corpus were split, by its ensemble or by what is kept of it."""
     place = entry.manifest.partition if entry is not None else {}
     if "k" in place:
         return Split(int(place["k"]), bool(place.get("halves")), str(place.get("key")))
-    imprint = Imprints(settings).read(corpus)
     return None if imprint is None else imprint.split
 
 
@@ -180,7 +186,7 @@ def _refuse_other_kind(name: str, standing: Standing, corpus: Corpus) -> None:
 def _kept_terms(name: str, standing: Standing, plan: "Plan", split: Split) -> tuple["Plan", tuple[str, ...]]:
     """The plan under the terms that the budget was opened with, which training again does not change."""
     budget = standing.budget
-    if standing.entry is None and (budget is None or budget.synthetic):
+    if standing.entry is None and standing.synthetic in (None, True):
         return plan, ()
     if standing.split is None:
         raise InputError(
@@ -212,7 +218,7 @@ def _kept_terms(name: str, standing: Standing, plan: "Plan", split: Split) -> tu
 def _other_split(name: str, standing: Standing) -> str:
     split = standing.split
     how = f"{split.k} parts{' of two halves' if split.halves else ''}" if split else "another split"
-    gone = "" if standing.entry else ", and its budget outlived it"
+    gone = ", and its budget outlived it" if standing.budget and not standing.entry else ""
     return (
         f"'{name}' was trained with {how}{gone}; another split would move users away from what was spent on "
         "them. Keep the split, or choose another name."

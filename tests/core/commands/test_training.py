@@ -65,6 +65,23 @@ def test_the_same_text_is_refused_under_another_name_until_it_is_declared(home):
     assert "another split would move users" in str(split.exception)
 
 
+def test_ensembles_in_folders_of_their_own_do_not_move_users_either(home):
+    """Four parts and two parts of two halves have the same number of remainders, and other people in them."""
+    text = write_notes(home / "ward.jsonl", notes(40))
+    first = run("train", str(text), *TRAIN[2:], "--parts", "4", "--output", str(home / "first"))
+    assert first.exit_code == 0, first.output
+    for how in (["--parts", "2", "--halves"], ["--parts", "3"]):
+        moved = run("train", str(text), *TRAIN[2:], *how, "--output", str(home / "second"))
+        assert "another split would move users" in str(moved.exception)
+    declared = run(
+        "train", str(text), *TRAIN[2:], "--parts", "4", "--synthetic", "--output", str(home / "second")
+    )
+    assert "stays private, whatever is declared" in str(declared.exception)
+    assert not (home / "second").exists()
+    again = run("train", str(text), *TRAIN[2:], "--parts", "4", "--output", str(home / "second"))
+    assert again.exit_code == 0, again.output
+
+
 def test_an_unfinished_training_of_the_page_is_listed_continued_or_discarded(home, monkeypatch):
     assert "Nothing is unfinished" in run("trainings").output
     for name, command, said in (("first", "continue", "part-02"), ("second", "discard", "are deleted")):
