@@ -27,6 +27,7 @@ from app.panels.attack.look import (
 )
 from core.attack.conduct import one_at_a_time
 from core.attack.experiments import secrets
+from core.attack.extraction import ask_for_secrets
 from core.attack.kept.links import make_link, revoke_link
 from core.attack.kept.runs import BarData, Finding, Outcome, Picture, Run
 from core.attack.kept.storage import list_runs, save_run
@@ -240,11 +241,11 @@ def test_two_attacks_at_once_are_a_sentence_and_the_first_is_not_disturbed(serve
 def test_a_target_that_is_deleted_while_it_is_attacked_is_a_sentence_and_what_was_found_is_kept(
     served, visitor, monkeypatch
 ):
-    settings, asking = served.studio.settings, secrets.ask_for_secrets
+    settings = served.studio.settings
     folder = make_ensemble(settings, "passing", synthetic=True)
 
     def ask_then_delete(*arguments, **named):
-        found = asking(*arguments, **named)
+        found = ask_for_secrets(*arguments, **named)
         shutil.rmtree(folder, ignore_errors=True)
         return found
 

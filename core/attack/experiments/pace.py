@@ -6,7 +6,6 @@ A trial is good for a while, so that an estimate that is asked for again costs n
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from statistics import median
 from time import monotonic, perf_counter, thread_time
 
 import numpy as np
@@ -124,7 +123,7 @@ def _try(branches: Branches) -> Pace:
 
 
 def _position_seconds(public: PublicModel, shape: LoraShape) -> float:
-    """A position forward and back, by the middle of three small steps; the one before lays things out."""
+    """A position forward and back, by the shortest of three small steps; the one before lays things out."""
     key = (id(public), shape, "training")
     known = _recent(key)
     if isinstance(known, float):
@@ -136,7 +135,7 @@ def _position_seconds(public: PublicModel, shape: LoraShape) -> float:
 
     trial = TrainingSettings(shape=shape, passes=4, batch=_BATCH, length=_LENGTH, validation=0.0)
     finetune(public, [AdapterData("trial", [[1] * (_BATCH * _LENGTH - 1)])], trial, progress=stepped)
-    found = median(later - before for before, later in pairwise(moments[-4:])) / (_BATCH * _LENGTH)
+    found = min(later - before for before, later in pairwise(moments[-4:])) / (_BATCH * _LENGTH)
     _known[key] = (monotonic(), found)
     return found
 
