@@ -153,6 +153,7 @@ def test_an_estimate_waits_for_the_model_that_is_being_loaded(served, monkeypatc
 
 def test_a_busy_machine_is_said_beside_the_time():
     assert "busy" not in estimate_html("audit", 12.0)
+    assert "busy" not in estimate_html("audit", 3.0, busy=True)
     assert "about 10 seconds here at the present pace. The machine is busy" in estimate_html(
         "audit", 12.0, busy=True
     )

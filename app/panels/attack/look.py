@@ -17,6 +17,7 @@ EMPTY = (
 )
 EPSILONS = f"{LEAST_EPSILON:g} to {MOST_EPSILON:,}"
 NO_RUNS = "No attack has been run here yet."
+_FEW = 8  # seconds
 _LISTED = 20  # of the stored runs; all of them can be chosen
 
 
@@ -45,7 +46,7 @@ def estimate_html(
         time = "The time is known once the model is in memory."
     else:
         time = f"Takes {spoken(seconds)} here at the present pace."
-        if busy:
+        if busy and seconds >= _FEW:
             time += " The machine is busy with other work: it may be much less, or more."
     return f'<p class="attack-says">{said} <b>{escape(time)}</b></p>'
 
@@ -148,7 +149,7 @@ def day(created: str) -> str:
 
 def spoken(seconds: float) -> str:
     """A time in words, rounded as far as an estimate deserves."""
-    if seconds < 8:
+    if seconds < _FEW:
         return "a few seconds"
     if seconds < 90:
         return f"about {5 * round(seconds / 5)} seconds"

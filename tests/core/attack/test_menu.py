@@ -12,6 +12,7 @@ def test_every_attack_of_the_menu_has_targets_that_it_offers(tiny_settings):
         assert set(usual_targets(name, entry)) <= set(offered)
         assert attack.least <= attack.usual <= attack.most
         assert bool(offered) == (name != "stop")
+        assert not any("epsilon" in words for words in offered.values())  # it is chosen beside them
     assert {"mdp", "smdp", "cadp", "dp-sgd", "whole", "pmixed", "submix"} <= set(
         offered_targets("canaries", None)
     )
