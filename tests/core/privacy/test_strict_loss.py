@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from core.errors import InputError
 from core.privacy import renyi_divergence, strict_loss, strict_weight
 from core.privacy.curve import Curve
-from core.privacy.strict import base_share
+from core.privacy.strict import StrictRule, base_share
 from tests.core.privacy.pmfs import language_like, pmf_pairs
 
 ORDERS = [1.1, 1.5, 2.0, 3.0, 4.0, 7.3, 8.0, 16.0, math.inf]
@@ -162,6 +162,28 @@ def test_no_bit_of_a_part_depends_on_the_other_parts(alpha, size):
     beside = strict_weight(others, public, allowances, 12, 0.5, alpha)
     for i in (0, 8, 9, 10, 11):
         assert (beside.weights[i], beside.losses[i]) == (alone.weights[i], alone.losses[i])
+
+
+@pytest.mark.parametrize("alpha", [1.5, 2.0, 2.5, 3.0, 4.0, 8.0, 16.0, 20.0])
+def test_parts_far_from_the_public_pmf_pay_what_the_sums_say(alpha):
+    """Heavy tails, where the quadratic guess is far off and the polynomial of a whole order is steep."""
+    rows = language_like(3, 20_000, seed=3, spread=4.0)
+    for allowance in (1e-6, 1e-4, 5e-3):
+        weights, losses = strict_weight(rows[1:], rows[0], allowance, 8, 0.5, alpha)
+        assert ((weights > 0.0) & (weights < 0.5)).all()
+        assert (losses <= allowance).all()
+        assert (strict_loss(rows[1:], rows[0], weights, 8, 0.5, alpha) <= losses + 1e-13).all()
+        assert (strict_loss(rows[1:], rows[0], weights * 1.001, 8, 0.5, alpha) > allowance).all()
+
+
+@pytest.mark.parametrize("alpha", [1.5, 2.0, 4.0, math.inf])
+@pytest.mark.parametrize("allowance", [1e-3, 10.0])
+def test_a_part_is_its_share_of_its_mass(alpha, allowance):
+    public, part = language_like(1, 500, seed=6)
+    rule = StrictRule(public, 8, 0.5, alpha)
+    checked = StrictRule(public, 8, 0.5, alpha, checked=True)
+    assert checked.weigh(part * 1.7, allowance, 1.7) == pytest.approx(rule.weigh(part, allowance), rel=1e-9)
+    assert rule.weigh(part * 1.7, allowance, 1.7) == (0.0, 0.0)  # an unchecked one must be a pmf by itself
 
 
 def test_extreme_ratios_do_not_break_the_search():
