@@ -94,6 +94,11 @@ window.studioAddress = (name, value) => {
 </script>
 """
 
+# Two frames later all that the server said is on the page.
+_SET = """() => requestAnimationFrame(() => requestAnimationFrame(() => {
+  document.documentElement.dataset.view = "set";
+}))"""
+
 COPY_LINK = copies("window.location.href", "The link is copied. It carries settings, never text.")
 
 
@@ -130,6 +135,4 @@ def restore(demo: gr.Blocks, tabs: gr.Tabs, panels: list[str], fields: Sequence[
 
     # Past the queue: a link opens its view also where many answers wait. Then the page says that it is set.
     light: dict[str, Any] = {"queue": False, "api_visibility": "private", "show_progress": "hidden"}
-    demo.load(open_view, outputs=outputs, **light).then(
-        None, js="() => { document.documentElement.dataset.view = 'set' }", **light
-    )
+    demo.load(open_view, outputs=outputs, **light).then(None, js=_SET, **light)

@@ -42,9 +42,7 @@ def build(
     _wire_answering(page, does, token)
     for button, example in zip(page.examples, examples, strict=True):
         button.click(None, None, page.prompt, js=f"() => {json.dumps(example.prompt)}")
-    page.corpus.change(
-        None, [page.corpus, page.prompt], page.prompt, js=_own_prompt(studio, examples), **_LIGHT
-    )
+    page.corpus.change(None, page.corpus, js=_own_prompt(studio, examples), **_LIGHT)
     page.copy_answer.click(None, js=_COPY_ANSWER)
     page.copy_link.click(None, js=COPY_LINK)
     own: list[Field] = [
@@ -68,39 +66,59 @@ def example_prompts() -> list[DemoPrompt]:
 
 
 def _own_prompt(studio: Studio, examples: list[DemoPrompt]) -> str:
-    """An example for the demonstration is no prompt for another corpus; what somebody typed stays."""
+    """An example for the demonstration is no prompt for another corpus; what somebody typed stays.
+
+    In the page itself and at once: an output would come later, over what is typed meanwhile.
+    """
     shipped = json.dumps([*(entry.name for entry in studio.ensembles() if entry.shipped), NO_CORPUS])
     prompts = json.dumps([each.prompt for each in examples])
-    return f"(corpus, prompt) => !{shipped}.includes(corpus) && {prompts}.includes(prompt) ? '' : prompt"
+    return f"""(corpus) => {{
+  const prompt = document.querySelector('#prompt textarea');
+  if (!prompt || {shipped}.includes(corpus) || !{prompts}.includes(prompt.value)) return;
+  prompt.value = '';
+  prompt.dispatchEvent(new Event('input', {{bubbles: true}}));
+}}"""
+
+
+def _within(slider: gr.Slider) -> str:
+    """A number that is typed beside a slider may be out of its limits until the field is left."""
+    low, high = slider.minimum, slider.maximum
+    return f"(...all) => [...all.slice(0, -1), Math.min(Math.max(all.at(-1) || {low}, {low}), {high})]"
 
 
 def _wire_looking(demo: gr.Blocks, page: Layout, does: Handlers, token: gr.BrowserState, tab: gr.Tab) -> None:
     """What follows from the corpus and from who is looking."""
     who = [token, page.visitor, page.corpus]
-    looks = {"fn": does.look, "inputs": [*who, page.length, page.candidates], "outputs": page.looked_at}
     newest: dict[str, Any] = {
         **_LIGHT,
         "trigger_mode": "always_last",
     }  # a change during a look is looked at next
-    gr.on([demo.load, page.corpus.change, token.change, page.visitor.change], **looks, **newest)
+    # One at a time, whatever asks for it: two at once could end in the wrong order and leave the older meter.
+    asks = [demo.load, page.corpus.change, token.change, page.visitor.change, page.look_again.change]
+    gr.on(
+        asks,
+        does.look,
+        [*who, page.length, page.candidates],
+        page.looked_at,
+        **newest,
+    )
     # What the address names sets these with the corpus; after a change they could overtake what is typed.
     page.corpus.input(does.choose, page.corpus, page.chosen, **newest)
     # What the curator's answer cost is nothing that a visitor sees.
     page.visitor.input(None, None, page.verdict, js=f"() => {json.dumps(moments.OPENING)}", **_LIGHT)
     gr.on([demo.load, tab.select], does.refresh, None, page.corpus, **_LIGHT)
-    page.length.change(does.quote, [*who, page.length], page.quote, **newest)
+    page.length.change(does.quote, [*who, page.length], page.quote, js=_within(page.length), **newest)
     page.candidates.change(does.meaning, [*who, page.candidates], page.meaning, **newest)
     cleared = [page.controls.said, page.answers, page.ribbon, page.verdict]
     again = page.controls.start_over.click(
         does.start_over, [page.corpus, *page.controls.terms], cleared, **_LIGHT
     )
-    again.then(**looks, **_LIGHT)
+    again.then(**_look_again(page))
 
 
 def _wire_answering(page: Layout, does: Handlers, token: gr.BrowserState) -> None:
     """Generate and Stop. Of all answers a few are in the making at once; they share the models by turns."""
     who = [token, page.visitor, page.corpus]
-    looks = {"fn": does.look, "inputs": [*who, page.length, page.candidates], "outputs": page.looked_at}
     buttons = [page.generate, page.stop]
     begins = [page.generate.click, page.prompt.submit]
     start = gr.on(begins, None, None, [*buttons, page.verdict], js=moments.BEGUN, **_LIGHT)
@@ -113,7 +131,12 @@ def _wire_answering(page: Layout, does: Handlers, token: gr.BrowserState) -> Non
         api_visibility="private",
         show_progress="hidden",
     )
-    answer.success(None, None, buttons, js=moments.DONE, **_LIGHT).then(**looks, **_LIGHT)
+    answer.success(None, None, buttons, js=moments.DONE, **_LIGHT).then(**_look_again(page))
     ended = answer.failure(None, None, [*buttons, page.verdict], js=moments.ENDED, **_LIGHT)
-    ended.then(**looks, **_LIGHT)
+    ended.then(**_look_again(page))
     page.stop.click(None, js=moments.STOP, cancels=[answer], **_LIGHT)
+
+
+def _look_again(page: Layout) -> dict[str, Any]:
+    """Asks for a look at what has changed in the ledger."""
+    return {"fn": None, "outputs": page.look_again, "js": "() => Date.now()", **_LIGHT}

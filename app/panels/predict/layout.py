@@ -43,6 +43,7 @@ class Layout:
     meaning: gr.HTML
     candidates: gr.Slider
     controls: Controls
+    look_again: gr.Number
 
     @property
     def length(self) -> gr.Slider:
@@ -121,9 +122,10 @@ def build(
             candidates = gr.Slider(
                 1, 9, 4, step=1, label="Candidates", info="As a power of ten: 4 is a guesser among 10,000."
             )
+    look_again = gr.Number(0, visible="hidden")  # when it changes, the ledger has
     set_by = controls.build(settings, view.state if view else None, first.in_force)
     return Layout(
         corpus, visitor, why, meter, prompt, generate, stop, quote, examples, examples_row, answers, verdict,
         copy_answer, copy_link, ribbon_group, ribbon, legend, details, meaning_group, meaning, candidates,
-        set_by,
+        set_by, look_again,
     )  # fmt: skip
