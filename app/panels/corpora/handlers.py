@@ -83,7 +83,10 @@ class Handlers(Desk):
             public = self.studio.public()
             layers = int(public.model.config.num_hidden_layers)
             plan = plan_from(planning, most_layers=layers).plan
-            tokens = count_tokens(public, self.jobs.uploads.read(upload, reading_from(reading)))
+            corpus = self.jobs.uploads.read(upload, reading_from(reading))
+            if len(corpus.users) < plan.parts:  # said above, where the parts are chosen
+                return {self.page.estimate: ""}
+            tokens = count_tokens(public, corpus)
             seconds = expected_seconds(public, plan, tokens)
         except StudioError as error:
             return {self.page.estimate: problem(error)}
