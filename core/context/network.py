@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 
 from core.context.batches import by_length
+from core.context.packed import packed
 from core.context.sentences import readable
 from core.errors import ModelUnavailable
 
@@ -26,7 +27,7 @@ SENTENCE_TOKENS = 384
 CONTEXT_TOKENS = 64
 # Tokens, padding included, that are read at once: large enough for the matrix products, small enough for
 # the caches of the processor.
-BATCH_TOKENS = 2048
+BATCH_TOKENS = 768
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +74,7 @@ class Network:
 
     def __init__(self, encoder: "SentenceTransformer", layers: Sequence[int]) -> None:
         self._tokenizer = encoder.tokenizer
-        self._model: Any = encoder[0].auto_model
+        self._model: Any = packed(encoder[0].auto_model)
         self._layers = tuple(layers)
         if getattr(self._model.config, "num_hidden_layers", 0) < max(self._layers):
             raise ModelUnavailable(

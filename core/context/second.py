@@ -19,6 +19,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from core.context.packed import pack
 from core.context.recent import Pair, Recent
 from core.context.sentences import readable
 from core.errors import ModelUnavailable
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 WEIGHTS, ABOUT = "second.safetensors", "second.json"
 QUESTION = "\nPrivate:"
-SENTENCE_TOKENS, CONTEXT_TOKENS, BATCH_TOKENS = 160, 48, 2048
+SENTENCE_TOKENS, CONTEXT_TOKENS, BATCH_TOKENS = 160, 48, 512
 # The products of a layer that have an adapter.
 PLACES = (
     "self_attn.q_proj",
@@ -170,6 +171,7 @@ class SecondLook:
             raise ModelUnavailable(f"The second look in {folder} does not fit: {error}.") from error
         self._lower.requires_grad_(False)
         self._judgement.requires_grad_(False)
+        pack(self._lower)
 
 
 def save_second(

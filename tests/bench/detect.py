@@ -3,7 +3,7 @@
 Two comparisons, each on the same sentences in the same run. *Alone*: `Detector.score` against one
 `encoder.encode(sentence)` after the other. *In context*: `Detector.detect` on a whole text, which reads each
 sentence with the one before it, against plain calls for the sentence and for the pair. Nothing is cached from
-one turn to the next: each turn reads other sentences.
+one turn to the next: each turn reads other sentences, of families that the detector was not trained on.
 
 The detector looks twice at what the encoder leaves open, with the language model. So the plain way is
 measured also with that second look, sentence by sentence where it is needed; and how often that is, in these
@@ -37,23 +37,21 @@ from core.settings import EMBEDDED, Settings
 from tests.bench.timing import in_turns, report
 
 
-class Texts:
-    """Texts of written sentences with other fillings each time, so that no turn repeats another."""
+class Unseen:
+    """The sentences of held-out families in random order, each once: none was trained on or is cached."""
 
-    def __init__(self, size: int, seed: int) -> None:
-        self._size, self._seed = size, seed
-
-    def sentences(self) -> list[str]:
-        """The next sentences, in random order."""
-        self._seed += 1
-        draw = random.Random(self._seed)
-        families = [family for family in load_families() if family.split == "train"]
+    def __init__(self) -> None:
         found = [
-            f"{each.text.rstrip('.')} {draw.randrange(10**6)}."
-            for f in families
-            for each in f.examples(seed=self._seed)
+            each.text for family in load_families() if family.split == "test" for each in family.examples()
         ]
-        return draw.sample(found, self._size)
+        self._left = random.Random(0).sample(sorted(set(found)), len(set(found)))
+
+    def take(self, size: int) -> list[str]:
+        """The next sentences."""
+        if size > len(self._left):
+            raise SystemExit("There are not so many held-out sentences: take fewer rounds or sentences.")
+        taken, self._left = self._left[:size], self._left[size:]
+        return taken
 
 
 def second_look(detector: Detector) -> SecondLook:
@@ -86,7 +84,7 @@ def pieces_of(line: str) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--sentences", type=int, default=512)
+    parser.add_argument("--sentences", type=int, default=320)
     parser.add_argument("--data", type=Path, help="the folder of WikiText-2")
     parser.add_argument("--spacy", default="", help="a spaCy model by its name or folder, for Presidio")
     arguments = parser.parse_args()
@@ -94,22 +92,25 @@ def main() -> None:
     detector = Detector.load(settings)
     encoder = load_encoder(EMBEDDED, settings)
     few = arguments.sentences // 8  # the plain way is slow: fewer sentences, and its time is scaled
-    ours, theirs = Texts(arguments.sentences, 0), Texts(few, 10_000)
+    unseen = Unseen()
+
+    def ours() -> list[str]:
+        return unseen.take(arguments.sentences)
 
     def plain_alone() -> None:
-        for sentence in theirs.sentences():
+        for sentence in unseen.take(few):
             encoder.encode(sentence)
 
     def plain_in_context() -> None:
         before = ""
-        for sentence in theirs.sentences():
+        for sentence in unseen.take(few):
             encoder.encode(sentence)
             encoder.encode(f"{before} {sentence}")
             before = sentence
 
     def plain_with_second() -> None:
         before = ""
-        for sentence in theirs.sentences():
+        for sentence in unseen.take(few):
             encoder.encode(sentence)
             encoder.encode(f"{before} {sentence}")
             if left_open(detector, [sentence], [before]):
@@ -119,15 +120,15 @@ def main() -> None:
     text = "\n".join
     ways: dict[str, Callable[[], object]] = {
         "plain, sentence by sentence": plain_alone,
-        "detector, sentences alone": lambda: detector.score(ours.sentences()),
+        "detector, sentences alone": lambda: detector.score(ours()),
         "plain, sentence and pair": plain_in_context,
-        "detector, a text with context": lambda: detector.detect(text(ours.sentences())),
+        "detector, a text with context": lambda: detector.detect(text(ours())),
         "plain, with the second look": plain_with_second,
     }
     model = arguments.spacy or installed_model()
     if model:
         policy, known = Patterns(model), Path(model).name
-        ways["Presidio with " + known] = lambda: [policy.spans(each) for each in theirs.sentences()]
+        ways["Presidio with " + known] = lambda: [policy.spans(each) for each in unseen.take(few)]
     seconds = in_turns(ways, rounds=arguments.rounds)
     each = {
         name: value / (arguments.sentences if name.startswith("detector") else few)
@@ -143,7 +144,7 @@ def main() -> None:
         ratios["vs_presidio_spacy"] = presidio[0] / ours_pair
     else:
         print("  Presidio with a spaCy model: none is installed here")
-    some = ours.sentences()
+    some = ours()
     shares = {"these": left_open(detector, some, ["", *some[:-1]]) / len(some)}
     if arguments.data:
         lines = [piece for line in wikitext(arguments.data) for piece in pieces_of(line)][:2000]
