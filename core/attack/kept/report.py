@@ -27,7 +27,13 @@ th,td{text-align:left;padding:.4rem .75rem .4rem 0;border-bottom:1px solid var(-
 th{font-weight:600}td.n,th.n{text-align:right}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;margin:0}
 dt{color:var(--soft)}dd{margin:0}
+@media(max-width:40rem){thead{position:absolute;left:-99rem}
+tr{display:block;padding:.5rem 0;border-bottom:1px solid var(--line)}td:empty{display:none}
+td,td.n{display:flex;gap:1rem;justify-content:space-between;padding:.1rem 0;border:0;text-align:right}
+td::before{content:attr(data-is);color:var(--soft);text-align:left}}
 """
+_COLUMNS = ("Attack", "Target", "Measure", "Value", "95 % interval", "Note")
+_NUMBERS = ("Value", "95 % interval")
 
 
 def report_html(run: Run) -> str:
@@ -75,16 +81,17 @@ def in_words(finding: Finding) -> tuple[str, str]:
 
 
 def _table(findings: tuple[Finding, ...]) -> str:
+    """A row for each finding; on a phone each is a card, whose lines are named by `data-is`."""
+    aligned = {name: ' class="n"' if name in _NUMBERS else "" for name in _COLUMNS}
+    head = "".join(f'<th scope="col"{aligned[name]}>{name}</th>' for name in _COLUMNS)
     rows = []
     for finding in findings:
-        value, interval = in_words(finding)
-        texts = (finding.attack, finding.target, finding.measure)
-        cells = "".join(f"<td>{escape(text)}</td>" for text in texts)
-        numbers = f'<td class="n">{escape(value)}</td><td class="n">{escape(interval)}</td>'
-        rows.append(f"<tr>{cells}{numbers}<td>{escape(finding.note)}</td></tr>")
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("Attack", "Target", "Measure"))
-    head += '<th scope="col" class="n">Value</th><th scope="col" class="n">95 % interval</th>'
-    head += '<th scope="col">Note</th>'
+        texts = (finding.attack, finding.target, finding.measure, *in_words(finding), finding.note)
+        cells = "".join(
+            f'<td{aligned[name]} data-is="{name}">{escape(text)}</td>'
+            for name, text in zip(_COLUMNS, texts, strict=True)
+        )
+        rows.append(f"<tr>{cells}</tr>")
     body = "".join(rows)
     return f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
 
