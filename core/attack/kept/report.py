@@ -28,9 +28,9 @@ th{font-weight:600}td.n,th.n{text-align:right}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:.25rem 1rem;margin:0}
 dt{color:var(--soft)}dd{margin:0}
 @media(max-width:40rem){thead{position:absolute;left:-99rem}
-tr{display:block;padding:.5rem 0;border-bottom:1px solid var(--line)}td:empty{display:none}
+tr{display:block;padding:.5rem 0;border-bottom:1px solid var(--line)}
 td,td.n{display:flex;gap:1rem;justify-content:space-between;padding:.1rem 0;border:0;text-align:right}
-td::before{content:attr(data-is);color:var(--soft);text-align:left}}
+td::before{content:attr(data-is);color:var(--soft);text-align:left}td:empty{display:none}}
 """
 _COLUMNS = ("Attack", "Target", "Measure", "Value", "95 % interval", "Note")
 _NUMBERS = ("Value", "95 % interval")
