@@ -26,8 +26,8 @@ FOLDS = 5
 # Of the harmless sentences in cross-validation, the threshold lets through no more than this share.
 FALSE_POSITIVES = 0.05
 _PULL = 0.01  # how strongly the calibration is held to none
-# Beyond these shares the encoder is left alone. On calibrating families 1 % asks twice as often as 2.5 % does and
-# finds 0.4 points more; the second look takes seven times as long as the first.
+# Beyond these shares the encoder is left alone. On calibrating families 1 % asks twice as often as 2.5 %
+# does and finds 0.4 points more; the second look takes seven times as long as the first.
 _HARDLY_EVER = 0.025
 Said = Callable[[str], None]
 

@@ -62,9 +62,8 @@ def rebuild(
     features = Reader(encoder, built.head).features(
         [each.text for each in examples], [each.before for each in examples]
     )
-    labels = np.array([float(each.sensitive) for each in examples])
     kept = np.random.default_rng(0).permutation(len(examples))[:FEATURES_KEPT]
-    save_features(folder, features[kept], labels[kept])
+    save_features(folder, features[kept])
     save_centres(folder, families, centres(encoder, families))
     (folder / CROSS_VALIDATION).write_text(
         json.dumps(asdict(built.cross_validated), indent=1, ensure_ascii=False) + "\n", encoding="utf-8"

@@ -42,10 +42,10 @@ def teach(detector: Detector, sensitive: Sequence[str], harmless: Sequence[str])
     _check_examples(texts, labels)
     scorer = detector.scorer
     own = scorer.reader.features(texts, [""] * len(texts)).astype(np.float64)
-    base, base_labels = load_features(scorer.assets)
+    base = load_features(scorer.assets)
     head = scorer.head
     for weight in _WEIGHTS:
-        head = _refit(scorer.head, base, base_labels, own, labels, weight)
+        head = _refit(scorer.head, base, own, labels, weight)
         scores = replace(scorer, head=head).scores(texts, [""] * len(texts))
         right = (scores >= detector.threshold) == (labels > 0.5)
         if right.all():
@@ -77,15 +77,17 @@ def _check_examples(texts: list[str], labels: Floats) -> None:
         raise InputError("The same sentence is given as sensitive and as harmless.")
 
 
-def _refit(
-    head: Head, base: NDArray[np.float32], base_labels: Floats, own: Floats, labels: Floats, weight: float
-) -> Head:
-    """The unit that minimises the weighted cross-entropy plus a pull to the given head's weights."""
+def _refit(head: Head, base: NDArray[np.float32], own: Floats, labels: Floats, weight: float) -> Head:
+    """The unit that minimises the weighted cross-entropy plus a pull to the given head's weights.
+
+    On its training sentences it is held to what the head says of them now, not to their labels: with nothing
+    to learn the head stays as it is.
+    """
     from scipy.optimize import minimize
 
     features = np.concatenate([base.astype(np.float64), own])
-    wanted = np.concatenate([base_labels, labels])
-    weights = np.concatenate([np.ones(len(base_labels)), np.full(len(labels), weight)])
+    wanted = np.concatenate([head.probabilities(base), labels])
+    weights = np.concatenate([np.ones(len(base)), np.full(len(labels), weight)])
     start = np.append(head.weights, head.bias)
 
     def loss(unit: Floats) -> tuple[float, Floats]:
@@ -99,17 +101,15 @@ def _refit(
     return replace(head, weights=found[:-1], bias=float(found[-1]))
 
 
-def save_features(folder: Path, features: NDArray[np.float32], labels: Floats) -> None:
-    """Write the features of the training sentences beside the head, in half precision."""
+def save_features(folder: Path, features: NDArray[np.float32]) -> None:
+    """Write the features of some training sentences beside the head, in half precision."""
     from safetensors.numpy import save_file
 
-    save_file(
-        {"features": features.astype(np.float16), "labels": labels.astype(np.float32)}, folder / FEATURES
-    )
+    save_file({"features": features.astype(np.float16)}, folder / FEATURES)
 
 
-def load_features(folder: Path) -> tuple[NDArray[np.float32], Floats]:
-    """What `save_features` wrote: (n, H) and (n,)."""
+def load_features(folder: Path) -> NDArray[np.float32]:
+    """What `save_features` wrote: (n, H)."""
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
@@ -117,4 +117,4 @@ def load_features(folder: Path) -> tuple[NDArray[np.float32], Floats]:
         found = load_file(folder / FEATURES)
     except (OSError, SafetensorError) as error:
         raise ModelUnavailable(f"The training features in {folder} cannot be read: {error}.") from error
-    return found["features"].astype(np.float32), found["labels"].astype(np.float64)
+    return found["features"].astype(np.float32)

@@ -70,6 +70,6 @@ def tiny_detector(encoder: Any, assets: Path) -> Detector:
     examples = [example for family in families for example in family.examples()]
     texts = [example.text for example in examples]
     features = reader.features(texts, [example.before for example in examples])
-    save_features(assets, features, np.array([float(example.sensitive) for example in examples]))
+    save_features(assets, features)
     save_centres(assets, families, centres(encoder, families))
     return Detector("tiny", HeadScorer(head, reader, encoder, assets), head.threshold)
