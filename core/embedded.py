@@ -14,7 +14,7 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -262,13 +262,13 @@ def _has_size(path: Path, size: int) -> bool:
 
 
 def _bytes_below(folder: Path) -> int:
-    total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.stat().st_size
-        except FileNotFoundError:  # pip removes its temporary files while we look
-            continue
-    return total
+    """The size of all files below a folder, while another process makes and deletes them."""
+    size = 0
+    for inside, _, names in os.walk(folder):  # passes over folders that are gone when it comes to them
+        for name in names:
+            with suppress(OSError):
+                size += (Path(inside) / name).stat().st_size
+    return size
 
 
 def _sha256(path: Path) -> str:

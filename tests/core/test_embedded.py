@@ -2,9 +2,11 @@
 
 import hashlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from dataclasses import replace
@@ -62,6 +64,26 @@ def test_a_carrier_is_brought_checked_and_then_left_alone(carrier, tmp_path, mon
     assert left_over(cache) == ["test"]
     monkeypatch.setattr(embedded, "_download", lambda *_: pytest.fail("downloaded again"))
     assert bring(carrier, cache) == folder
+
+
+def test_folders_that_go_while_they_are_counted_are_passed_over(tmp_path):
+    stop = threading.Event()
+
+    def come_and_go() -> None:
+        while not stop.is_set():
+            for number in range(20):
+                (tmp_path / f"pip-{number}" / "deep").mkdir(parents=True, exist_ok=True)
+            for number in range(20):
+                shutil.rmtree(tmp_path / f"pip-{number}")
+
+    (tmp_path / "stays.whl").write_bytes(b"12345")
+    other = threading.Thread(target=come_and_go)
+    other.start()
+    try:
+        assert {embedded._bytes_below(tmp_path) for _ in range(400)} == {5}
+    finally:
+        stop.set()
+        other.join()
 
 
 def test_the_carriers_code_is_never_installed(carrier, tmp_path):
