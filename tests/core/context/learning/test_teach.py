@@ -30,8 +30,8 @@ def test_what_is_taught_is_learned_and_the_given_detector_stays(shipped):
 def test_teaching_one_sentence_costs_little_elsewhere(shipped):
     card = evaluate(teach(shipped, [RARE], []).detector)
     old = evaluate(shipped)
-    assert card.detector.recall.value > old.detector.recall.value - 0.03
-    assert card.detector.false_positives.value < old.detector.false_positives.value + 0.03
+    assert card.detector.recall.value > old.detector.recall.value - 0.01
+    assert card.detector.false_positives.value < old.detector.false_positives.value + 0.01
 
 
 def test_a_taught_detector_comes_back_from_disk_and_so_does_the_shipped_one(shipped, settings):
